@@ -60,9 +60,9 @@ def inspect(projects: Sequence[Project], crew: Crew, live: Sequence[bytes], kill
     return found
 
 
-def all_events(desk: Desk) -> list[messages.Event]:
+def all_events(desk: Desk) -> list[messages.LogEvent]:
     """The whole log, as the service shows it."""
-    events: list[messages.Event] = []
+    events: list[messages.LogEvent] = []
     while more := desk.events(after=events[-1].id if events else 0, limit=1000):
         events += more
     return events

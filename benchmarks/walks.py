@@ -92,7 +92,7 @@ async def answer_over_http(walk: Walk, folder: str) -> None:
     """The last of several answers that each close an example and teach the model."""
     examples = [{"id": str(i), "text": f"parcel {i % 7} money {i % 3}"} for i in range(100)]
     desk = Desk(Project.create(f"{folder}/mail", examples, LABELS))
-    desk.store.add_token("ada", "annotator", "coal_ada")
+    desk.access.add_token("ada", "annotator", "coal_ada")
     address, token = "http://here/api/v1/projects/mail", {"authorization": "Bearer coal_ada"}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(service_of(desk)), headers=token) as client:
         for number in range(20):

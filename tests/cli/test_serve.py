@@ -9,9 +9,10 @@ from contextlib import closing
 import httpx
 import pytest
 
+from coalface.desk.log.access import digest_of
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
-from coalface.desk.web import uvicorn_server
+from coalface.desk.web import service
 from coalface.web import server
 from tests.cli.commands import refused, run
 
@@ -34,7 +35,7 @@ def people(project):
 def test_a_token_is_printed_once_and_kept_as_a_digest(project, capsys):
     code, out, _ = run(capsys, "serve mail --new-token ada --role engineer")
     store = project.open_store()
-    assert (code, store.holder_of(out.strip())) == (0, ("ada", "engineer"))
+    assert (code, store.role_of(digest_of(out.strip()))) == (0, ("ada", "engineer"))
     store.close()
     assert out.strip().encode() not in b"".join(path.read_bytes() for path in project.folder.glob("project.db*"))
 
@@ -74,7 +75,7 @@ def wait_for_timers():
 def test_it_is_said_when_the_compiler_takes_its_time(project, capsys, monkeypatch):
     run(capsys, "serve mail --new-token ada")
     monkeypatch.setattr(server, "_PATIENCE", 0.0)
-    monkeypatch.setattr(uvicorn_server, "warm_up", lambda _: wait_for_timers())
+    monkeypatch.setattr(service, "warm_up", lambda _: wait_for_timers())
     code, _, err = run(capsys, "serve mail --webhook ftp://nowhere")  # refused, once that is done
     assert (code, "Starting; the first start on a machine compiles" in err) == (2, True)
 
@@ -82,7 +83,7 @@ def test_it_is_said_when_the_compiler_takes_its_time(project, capsys, monkeypatc
 def test_a_second_one_is_refused_before_it_gets_ready(project, capsys, monkeypatch):
     run(capsys, "serve mail --new-token ada")
     readied = []
-    monkeypatch.setattr(uvicorn_server, "warm_up", readied.append)
+    monkeypatch.setattr(service, "warm_up", readied.append)
     with closing(Desk(project)):
         for command in ("serve mail", "label mail --annotator json:loads"):
             said = "is already open in another process, a service or coalface label. Stop that one first"

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from coalface.desk.service.messages import NoQuestion
-from coalface.desk.service.queue import scan
+from coalface.desk.service.model import scan
 from coalface.errors import ConflictError, InputError, UnknownIdError
 from coalface.rounds.round import Round
 from tests.desk.interviewing import FOUR, exported, half_finished, logged, tell, undone_before

@@ -79,11 +79,11 @@ def test_only_the_holder_may_answer_renew_release_undo_or_see_a_query(as_ann, as
     assert is_problem(send(as_bob, other, {"Fraud": 1}, "k1"), 404)
     assert is_problem(as_bob.post(f"/api/v1/leases/{other['lease_id']}:renew", json={}), 404)
     assert is_problem(as_bob.post(f"/api/v1/leases/{other['lease_id']}:release"), 404)
-    assert is_problem(as_bob.delete(f"/api/v1/answers/{answer_id}"), 404)
+    assert is_problem(as_bob.delete(f"{PROJECT}/answers/{answer_id}"), 404)
     assert as_bob.get(f"{PROJECT}/answers").json()["items"] == []
     assert as_bob.get(f"{PROJECT}/queries").json()["items"] == []
     assert answers(desk) == [("ann", dict.fromkeys(LABELS, 1.0))]
-    of_ann, missing = (as_bob.delete(f"/api/v1/answers/{number}").json()["detail"] for number in (answer_id, "9999"))
+    of_ann, missing = (as_bob.delete(f"{PROJECT}/answers/{number}").json()["detail"] for number in (answer_id, "9999"))
     assert of_ann == missing.replace("9999", answer_id)  # otherwise callers could count the answers of others
 
 
@@ -92,7 +92,7 @@ def test_a_forged_id_is_unknown(as_ann):
     forged = {"id": "9999.0", "lease_id": query["lease_id"]}
     assert is_problem(send(as_ann, forged, {"Billing": 1}, "k"), 404)
     assert is_problem(send(as_ann, query | {"lease_id": "forged"}, {"Billing": 1}, "k"), 404)
-    assert is_problem(as_ann.delete("/api/v1/answers/1"), 404)
+    assert is_problem(as_ann.delete(f"{PROJECT}/answers/1"), 404)
     assert is_problem(as_ann.post("/api/v1/leases/..%2f..:release"), 404)
 
 
@@ -116,9 +116,9 @@ ENGINEERS_ONLY = [
     ("GET", f"{PROJECT}/next"),
     ("GET", f"{PROJECT}/exports/jsonl"),
     ("POST", f"{PROJECT}/predict"),
-    ("GET", "/api/v1/tokens"),
-    ("POST", "/api/v1/tokens"),
-    ("DELETE", "/api/v1/tokens/bob"),
+    ("GET", f"{PROJECT}/tokens"),
+    ("POST", f"{PROJECT}/tokens"),
+    ("DELETE", f"{PROJECT}/tokens/bob"),
 ]
 
 
@@ -185,16 +185,16 @@ def test_the_program_in_the_documentation_runs(address, desk):
 
 def test_a_removed_token_gives_no_access(as_eve, as_bob):
     assert as_bob.get(PROJECT).is_success
-    assert as_eve.delete("/api/v1/tokens/bob").status_code == 204
+    assert as_eve.delete(f"{PROJECT}/tokens/bob").status_code == 204
     assert is_problem(as_bob.get(PROJECT), 401)
-    assert is_problem(as_eve.delete("/api/v1/tokens/eve"), 409)
+    assert is_problem(as_eve.delete(f"{PROJECT}/tokens/eve"), 409)
 
 
 def test_a_new_token_is_shown_once_and_stored_as_a_digest(as_eve, stranger, desk):
-    made = as_eve.post("/api/v1/tokens", json={"name": "cy", "role": "annotator"}).json()
+    made = as_eve.post(f"{PROJECT}/tokens", json={"name": "cy", "role": "annotator"}).json()
     assert stranger.get(PROJECT, headers={"authorization": f"Bearer {made['token']}"}).is_success
-    assert {"name": "cy", "role": "annotator"} in as_eve.get("/api/v1/tokens").json()["items"]
-    assert made["token"] not in repr(desk.store.tokens())
+    assert {"name": "cy", "role": "annotator"} in as_eve.get(f"{PROJECT}/tokens").json()["items"]
+    assert made["token"] not in repr(desk.access.tokens())
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_a_new_token_is_shown_once_and_stored_as_a_digest(as_eve, stranger, desk
         (f"{PROJECT}/events", "eve", 26),
         (f"{PROJECT}/examples", "eve", 60),
         (f"{PROJECT}/annotators", "eve", 3),
-        ("/api/v1/tokens", "eve", 3),
+        (f"{PROJECT}/tokens", "eve", 3),
         (f"{PROJECT}/answers", "ann", 4),
     ],
 )
@@ -300,7 +300,7 @@ def test_a_lease_is_renewed_and_skipped_without_a_body(as_ann):
 
 
 def test_a_token_is_that_of_an_annotator_unless_a_role_is_given(as_eve):
-    assert as_eve.post("/api/v1/tokens", json={"name": "zoe"}).raise_for_status().json()["role"] == "annotator"
+    assert as_eve.post(f"{PROJECT}/tokens", json={"name": "zoe"}).raise_for_status().json()["role"] == "annotator"
 
 
 def test_json_that_cannot_be_read_breaks_a_rule(as_ann):
@@ -359,7 +359,7 @@ def test_half_characters_and_infinite_numbers_are_refused_in_an_answer(as_ann, d
 )
 def test_half_characters_are_refused_in_names(as_eve, body):
     headers = {"content-type": "application/json"}
-    assert is_problem(as_eve.post("/api/v1/tokens", content=body, headers=headers), 422)
+    assert is_problem(as_eve.post(f"{PROJECT}/tokens", content=body, headers=headers), 422)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from coalface.desk.project.spending import Limits
-from coalface.desk.service.advice import advice_on
 from coalface.desk.service.counters import Counters
-from coalface.desk.service.messages import Estimate
+from coalface.desk.service.messages import EstimatedMean
+from coalface.desk.service.overview import advice_on
 from coalface.desk.service.timeline import Timeline
 from coalface.desk.web.charts import spending_chart, ticks
 from coalface.learner.forecasting import Interval
@@ -107,7 +107,7 @@ def test_a_night_is_not_part_of_the_pace():
 
 @pytest.mark.parametrize(
     ("saving", "stop"),
-    [(Estimate(0.005, 0.0, 0.01, 500), True), (Estimate(0.01, 0.0, 0.05, 500), False), (None, None)],
+    [(EstimatedMean(0.005, 0.0, 0.01, 500), True), (EstimatedMean(0.01, 0.0, 0.05, 500), False), (None, None)],
 )
 def test_the_advice_is_to_stop_once_the_whole_interval_is_small(desk_of, saving, stop):
     desk = desk_of(learner={"audit_rate": 0.1})

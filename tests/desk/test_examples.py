@@ -1,6 +1,5 @@
 """The state of the examples in the pool, and the questions that come next."""
 
-from coalface.desk.service.examples import next_questions, not_asked
 from coalface.desk.service.messages import Question
 from tests.desk.desks import LABELS, desk_in_turn, open_desk
 from tests.desk.serving import client_of, served
@@ -47,7 +46,7 @@ def test_nothing_comes_next_once_the_budget_is_spent(tmp_path):
 def test_with_overlap_each_annotator_is_asked_about_an_example_once(tmp_path):
     with open_desk(tmp_path, overlap=2) as desk:
         desk.release(desk.lease("ann").lease_id, "ann")  # now the queue has questions, two copies of each
-        coming = [one.example_id for one in next_questions(desk.state, 20)]
+        coming = [one.example_id for one in desk.upcoming(20)]
         assert len(coming) == len(set(coming)) == 20
 
 
@@ -57,7 +56,7 @@ def test_labels_that_are_not_asked_are_surely_worse_or_known(tmp_path):
         while isinstance(question := desk.lease("eve"), Question):
             (predicted,) = desk.predict([{"id": question.example_id}])
             guaranteed = min(high for _, high in predicted["ranges"].values())
-            found = not_asked(desk.state, question)
+            found = desk.not_asked(question)
             for label in set(LABELS) - set(question.labels):
                 (reason,) = [reason for reason, labels in found.items() if label in labels]
                 assert (reason == "perhaps later") == (label in question.ranges)

@@ -5,7 +5,7 @@ import pytest
 
 from coalface.data.agreement import agreement
 from coalface.desk.project.project import Project
-from coalface.desk.service import gates, queue
+from coalface.desk.service import agreements, queue
 from coalface.desk.service.archive import read_archive, write_archive
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import NoQuestion
@@ -20,7 +20,7 @@ LEARNER = {"mellowness": 0.9, "alike": None}
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """Fewer examples than usual open the gate, so that the tests are short."""
-    monkeypatch.setattr(gates, "FEWEST", FEWEST)
+    monkeypatch.setattr(agreements, "FEWEST", FEWEST)
     monkeypatch.setattr(queue, "_MOST_AWAITED", 12)
     found = Desk(small_project(tmp_path / "mail", n=80, overlap=1.5, learner=LEARNER))
     yield found

@@ -13,7 +13,6 @@ import pytest
 from coalface.desk.project.project import Project
 from coalface.desk.service.archive import read_archive, write_archive
 from coalface.desk.service.desk import Desk
-from coalface.desk.service.examples import next_questions, not_asked
 from coalface.desk.service.messages import NoQuestion
 from coalface.errors import FileFormatError, InputError, UnknownLabelError
 from coalface.rounds.label_change import LabelChange, change_of
@@ -60,7 +59,7 @@ def test_a_new_label_is_asked_about_and_a_retired_one_never_again(free, draw):
     free.change_labels(change_of(retire="Refunds"), "eve")
     asked, _ = answer(free, "ann", 20, draw)
     assert all("Refunds" not in labels for labels in asked)
-    coming = next_questions(free.state, 20)
+    coming = free.upcoming(20)
     assert all("Refunds" not in {*one.labels, *one.later} for one in coming)
     (prediction,) = free.predict([{"text": "money"}])
     assert list(prediction["costs"]) == list(prediction["ranges"]) == ["Billing", "Fraud", "Legal"]
@@ -263,7 +262,7 @@ def test_pages_show_the_labels_as_they_are_now(desk):
 def test_the_reasons_of_labels_that_are_not_asked_leave_out_retired_ones(free, draw):
     answer(free, "ann", 6, draw)
     free.change_labels(change_of(retire="Fraud"))
-    assert all("Fraud" not in labels for labels in not_asked(free.state, free.lease("ann")).values())
+    assert all("Fraud" not in labels for labels in free.not_asked(free.lease("ann")).values())
 
 
 # -- kills --------------------------------------------------------------------------------------------

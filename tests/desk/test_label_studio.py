@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from coalface.desk.project.known_costs import read_costs
-from coalface.desk.project.label_studio import Interface, interface_of, task_costs
+from coalface.desk.project.label_studio import task_costs
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from coalface.errors import FileFormatError, InputError
@@ -130,7 +130,6 @@ def test_tasks_go_to_label_studio_and_come_back(desk, tmp_path):
         desk.project.pool.place("mail-3")
     )
     twin.close()
-    assert Interface.of(interface_of(desk.project)).choices == tuple(LABELS)
 
 
 def test_annotations_of_others_are_labels_and_cancelled_ones_are_none():

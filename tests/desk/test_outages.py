@@ -34,7 +34,7 @@ def locked(desk):
 
 def test_a_locked_database_is_a_reason_to_come_again(as_ann, stranger, desk):
     (query,) = lease(as_ann)["queries"]
-    desk.store.begin_session("sess_bob", "coal_bob", 1e12, 0.0)
+    desk.access.begin_session("sess_bob", "coal_bob", 1e12, 0.0)
     with locked(desk):
         for response in (
             send(as_ann, query, {"Billing": 1}, "k1"),

@@ -85,7 +85,7 @@ def test_a_second_server_elsewhere_is_refused(url, tmp_path, impatient):
     with pytest.raises(FileBusyError, match="one service at a time"):
         Desk(Project.open(tmp_path / "there"))
     work(desk, n=2)
-    desk.store.add_token("ada", "annotator", "0" * 64)
+    desk.access.add_token("ada", "annotator", "0" * 64)
     beside = desk.project.open_store()  # tokens are made beside a service
     beside.add_token("bob", "annotator", "1" * 64)
     beside.close()

@@ -8,8 +8,7 @@ import pkgutil, importlib, sys
 from pathlib import Path
 import coalface.kernels
 from coalface.desk.service.desk import Desk
-from coalface.desk.service.examples import next_questions, not_asked
-from coalface.desk.web.uvicorn_server import warm_up
+from coalface.desk.web.service import warm_up
 from tests.desk.desks import make_project
 
 names = [found.name for found in pkgutil.iter_modules(coalface.kernels.__path__)]
@@ -24,11 +23,11 @@ assert warm, "no kernel was found"
 desk = Desk(project)
 for i in range(12):
     question = desk.lease("ann")
-    not_asked(desk.state, question)
+    desk.not_asked(question)
     receipt = desk.answer("ann", question.id, question.lease_id, {question.labels[0]: 3.5}, str(i))
 desk.undo("ann", receipt.answer_id)
 desk.settle()
-desk.overview(), next_questions(desk.state, 30), desk.predict([{"text": "money"}, {"text": "back"}])
+desk.overview(), desk.upcoming(30), desk.predict([{"text": "money"}, {"text": "back"}])
 list(desk.export("model"))
 desk.close()
 new = {name: found for name, found in compiled().items() if found != warm.get(name)}

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from coalface.desk.log.store import Row
+from coalface.desk.log.store import QuestionRow
 from coalface.desk.project.project import Project
-from coalface.desk.service.queue import decide_again, scan
+from coalface.desk.service.model import decide_again, scan
 
 
 def pool_and_learner(folder, n=200):
@@ -28,7 +28,7 @@ def test_it_does_not_matter_where_a_scan_begins(tmp_path):
         assert scanned(learner, pool, start, 10**6, 150 - start) == whole[start:]
     for place in (5, 77, 149):
         example, found = whole[place]
-        row = Row(1, example, copy=0, open=True, step=0, asking=1, decided=0, round=found)
+        row = QuestionRow(1, example, copy=0, open=True, step=0, asking=1, decided=0, round=found)
         assert decide_again(learner, pool, row) == found
     assert 20 < sum(bool(found.propensity) for _, found in whole[3:]) < 130
 

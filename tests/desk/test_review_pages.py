@@ -30,7 +30,7 @@ def field(page, name):
 def test_a_reviewer_settles_disagreements_one_after_the_other(desk):
     work(desk, "ann", n=6, costs=lambda question: dict.fromkeys(question.labels, 1.0))
     work(desk, "bob", n=6, costs=lambda question: dict.fromkeys(question.labels, 4.0))
-    desk.store.add_token("rae", "reviewer", "coal_rae")
+    desk.access.add_token("rae", "reviewer", "coal_rae")
     with served(desk) as address, logged_in(address, "rae") as rae:
         queue = rae.get("/review?only=disagreement&order=disagreement")
         names = re.findall(r"reviewed\?id=([^&\"]+)&amp;queue=1", queue.text)

@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from coalface.desk.project.project import Project
-from coalface.desk.service import snapshots
+from coalface.desk.service import model
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.model import LiveModel
 from tests.desk.projects import same_bits, small_project, work
@@ -14,7 +14,7 @@ from tests.desk.projects import same_bits, small_project, work
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch):
-    monkeypatch.setattr(snapshots, "_EVERY", 10)
+    monkeypatch.setattr(model, "_EVERY", 10)
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
 """Which connection makes room for a new one."""
 
-from coalface.web.connections import ConnectionBook, Standing
+from coalface.web.connections import ConnectionBook, ConnectionState
 
 
 class Visitor:
     """A connection as the book sees it."""
 
-    def __init__(self, standing=Standing.NEW):
+    def __init__(self, standing=ConnectionState.NEW):
         self.standing, self.is_open = standing, True
 
     def abort(self):
@@ -25,10 +25,12 @@ def admitted(book, *standings, address="10.0.0.1"):
 def test_half_open_connections_make_room_before_those_that_have_sent_requests():
     now = [100.0]
     book = ConnectionBook(per_address=4, clock=lambda: now[0])
-    idle, new, answered, begun = admitted(book, Standing.IDLE, Standing.NEW, Standing.ANSWERED, Standing.BEGUN)
-    assert admitted(book, Standing.ANSWERED)
+    idle, new, answered, begun = admitted(
+        book, ConnectionState.IDLE, ConnectionState.NEW, ConnectionState.ANSWERED, ConnectionState.BEGUN
+    )
+    assert admitted(book, ConnectionState.ANSWERED)
     assert (idle.is_open, new.is_open) == (True, False)
-    assert admitted(book, Standing.ANSWERED)
+    assert admitted(book, ConnectionState.ANSWERED)
     assert not idle.is_open
     assert not book.admit(Visitor(), "10.0.0.1")  # none can be closed without breaking a request
     assert book.admit(Visitor(), "10.0.0.2")
@@ -40,27 +42,27 @@ def test_half_open_connections_make_room_before_those_that_have_sent_requests():
 
 def test_the_connection_that_has_waited_longest_makes_room():
     book = ConnectionBook(per_address=3)
-    first, second, third = admitted(book, *[Standing.IDLE] * 3)
-    for standing in (Standing.ANSWERED, Standing.IDLE):
+    first, second, third = admitted(book, *[ConnectionState.IDLE] * 3)
+    for standing in (ConnectionState.ANSWERED, ConnectionState.IDLE):
         first.standing = standing
         book.note(first)
-    admitted(book, Standing.ANSWERED, Standing.ANSWERED)
+    admitted(book, ConnectionState.ANSWERED, ConnectionState.ANSWERED)
     assert (first.is_open, second.is_open, third.is_open) == (True, False, False)
 
 
 def test_bytes_do_not_make_a_half_open_connection_younger():
     book = ConnectionBook(per_address=2)
-    first, second = admitted(book, Standing.NEW, Standing.NEW)
+    first, second = admitted(book, ConnectionState.NEW, ConnectionState.NEW)
     book.note(first)
-    admitted(book, Standing.NEW)
+    admitted(book, ConnectionState.NEW)
     assert (first.is_open, second.is_open) == (False, True)
 
 
 def test_a_full_server_closes_the_longest_waiting_connection_of_any_address():
     book = ConnectionBook(most=2)
-    (first,) = admitted(book, Standing.NEW, address="10.0.0.1")
-    (second,) = admitted(book, Standing.IDLE, address="10.0.0.2")
-    admitted(book, Standing.ANSWERED, address="10.0.0.3")
+    (first,) = admitted(book, ConnectionState.NEW, address="10.0.0.1")
+    (second,) = admitted(book, ConnectionState.IDLE, address="10.0.0.2")
+    admitted(book, ConnectionState.ANSWERED, address="10.0.0.3")
     assert (first.is_open, second.is_open) == (False, True)
-    admitted(book, Standing.ANSWERED, address="10.0.0.3")
+    admitted(book, ConnectionState.ANSWERED, address="10.0.0.3")
     assert not second.is_open

@@ -53,13 +53,13 @@ def labels(
     if wanted is not None and wanted.kind != ADD and cost_matrix is not None:
         raise InputError(f"--cost-matrix must come with --add, got --{wanted.kind}. Leave it out.")
     if _is_service(target):
-        from coalface.desk.annotators.label_requests import change_service
+        from coalface.desk.annotators.changes import change_service_labels
 
-        offered, retired = change_service(target, _token(), wanted, cost_matrix)
+        offered, retired = change_service_labels(target, _token(), wanted, cost_matrix)
     elif Path(target).is_dir():
-        from coalface.desk.annotators.label_requests import change_project
+        from coalface.desk.annotators.changes import change_project_labels
 
-        offered, retired = change_project(Path(target), wanted, cost_matrix)
+        offered, retired = change_project_labels(Path(target), wanted, cost_matrix)
     else:
         offered, retired = _labels_of_model(Path(target), wanted, cost_matrix)
     lines = [*map(str, offered), *(f"{label} (retired)" for label in retired)]
@@ -127,11 +127,11 @@ def pool(
     """
     if add is None and (first or features is not None):
         raise InputError("--first and --features must come with --add. Name a file of examples.")
-    from coalface.desk.annotators.pool_requests import PoolChange, change_project, change_service
+    from coalface.desk.annotators.changes import PoolChange, change_project_pool, change_service_pool
 
     change = PoolChange(add, first, features, costs, gold, retire or (), restore or (), reason)
     service = _is_service(target)
-    done = change_service(target, _token(), change) if service else change_project(Path(target), change)
+    done = change_service_pool(target, _token(), change) if service else change_project_pool(Path(target), change)
     show(done, "\n".join(_in_words(done)), as_json=as_json)
 
 

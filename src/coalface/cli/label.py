@@ -16,9 +16,9 @@ from coalface.errors import InputError
 if TYPE_CHECKING:
     from coalface.buying.calls import CallBook
     from coalface.buying.oracles.judge import Judge
+    from coalface.desk.service.agreements import CheckedJudge
     from coalface.desk.service.desk import Desk
-    from coalface.desk.service.gates import Judged
-    from coalface.desk.service.messages import Progress
+    from coalface.desk.service.messages import DeskProgress
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,6 @@ def label(
     from coalface.desk.project.label_history import project_now
     from coalface.desk.project.project import Project
     from coalface.desk.service.desk import Desk
-    from coalface.desk.service.gates import judged
 
     model = None if annotator is None else model_in(annotator)
     if model is None and (show_prompt or any(given is not None for given in (prompt, price_in, price_out))):
@@ -251,8 +250,8 @@ def label(
                 rates=rates,
                 progress=with_expected(lambda answers: bar(answers, limit), desk, as_json=as_json),
             ).run()
-            progress, book = desk.progress(), desk.state.counters.calls
-            checked = judged(desk.state.counters, who)
+            progress, book = desk.progress(), desk.calls_so_far()
+            checked = desk.judged(who)
     finally:
         desk.close()
         if hasattr(program, "close"):
@@ -266,14 +265,14 @@ class _Run:
     """What a run has brought."""
 
     done: Any
-    progress: "Progress"
+    progress: "DeskProgress"
     book: "CallBook"
     judge: "Judge | None"
-    checked: "Judged | None"
+    checked: "CheckedJudge | None"
 
 
 def _show_run(folder: Path, who: str, run: _Run, *, as_json: bool) -> None:
-    from coalface.desk.service.gates import in_words
+    from coalface.desk.service.agreements import in_words
     from coalface.desk.service.messages import ENDED
 
     if as_json:
@@ -301,7 +300,7 @@ def _show_run(folder: Path, who: str, run: _Run, *, as_json: bool) -> None:
         typer.echo(f"Agreement with people: {in_words(run.checked)}.")
 
 
-def _plain(checked: "Judged | None") -> dict[str, Any]:
+def _plain(checked: "CheckedJudge | None") -> dict[str, Any]:
     return {} if checked is None else {"agreement": checked.plain()}
 
 

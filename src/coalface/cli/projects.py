@@ -14,8 +14,7 @@ from coalface.cli.screen import counted, print_table
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.desk.service.agreements import AgreementRow
-    from coalface.desk.service.gates import Judged
+    from coalface.desk.service.agreements import AgreementRow, CheckedJudge
 
 
 def init(
@@ -157,8 +156,7 @@ def agreement(folder: options.ProjectFolder, by_label: ByLabel = False, as_json:
     from dataclasses import asdict
 
     from coalface.desk.project.project import Project
-    from coalface.desk.service.agreements import label_agreements
-    from coalface.desk.service.gates import all_judged, counted_answers
+    from coalface.desk.service.agreements import all_judged, counted_answers, label_agreements
 
     project = Project.open(folder)
     with closing(project.open_store()) as store, store.database.one_moment():
@@ -178,7 +176,7 @@ def _show_labels(found: "list[AgreementRow]") -> None:
     print_table("Agreement of all annotators", ["label", *_ALPHA], rows)
 
 
-def _show_annotators(found: "list[Judged]") -> None:
+def _show_annotators(found: "list[CheckedJudge]") -> None:
     rows = []
     for one in found:
         alpha, low, high, units, examples = one.agreement
@@ -265,8 +263,8 @@ def import_(
 
     It has the same examples, answers and model.
     """
-    from coalface.desk.project.archive_limits import ArchiveLimits
     from coalface.desk.service.archive import read_archive
+    from coalface.desk.service.archive_checks import ArchiveLimits
 
     project = read_archive(file, folder, database, ArchiveLimits(bytes=most_bytes))
     typer.echo(

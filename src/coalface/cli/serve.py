@@ -62,7 +62,7 @@ def serve(
     if remove_token is not None:
         _remove_token(projects, remove_token)
         return
-    from coalface.desk.web.uvicorn_server import DeskOptions, run_server
+    from coalface.desk.web.service import DeskOptions, run_server
 
     server = DeskOptions(
         host,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 
-class Standing(enum.Enum):
+class ConnectionState(enum.Enum):
     """What a connection does now."""
 
     NEW = "it has not sent the head of a request"
@@ -26,7 +26,7 @@ class Connection(Protocol):
     """What the book needs to know of a connection."""
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionState:
         """What the connection does now."""
         ...
 
@@ -38,7 +38,7 @@ class Connection(Protocol):
 @dataclass(frozen=True)
 class _Entry:
     address: str
-    standing: Standing
+    standing: ConnectionState
     since: float
 
 
@@ -57,7 +57,7 @@ class ConnectionBook:
     refused: int = 0
     _open: dict[Connection, _Entry] = field(default_factory=dict)
     _of_address: dict[str, int] = field(default_factory=dict)
-    _waiting: dict[tuple[str | None, Standing], OrderedDict[Connection, None]] = field(default_factory=dict)
+    _waiting: dict[tuple[str | None, ConnectionState], OrderedDict[Connection, None]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._open)
@@ -109,7 +109,7 @@ class ConnectionBook:
 
     def _evict(self, address: str | None) -> bool:
         """Close the connection that can be spared most, of one address if it is given; whether there was one."""
-        for standing in (Standing.NEW, Standing.IDLE, Standing.BEGUN):
+        for standing in (ConnectionState.NEW, ConnectionState.IDLE, ConnectionState.BEGUN):
             longest = next(iter(self._waiting.get((address, standing), ())), None)
             if longest is not None and self._can_go(longest):
                 self.evicted += 1
@@ -120,4 +120,4 @@ class ConnectionBook:
 
     def _can_go(self, connection: Connection) -> bool:
         entry = self._open[connection]
-        return entry.standing is not Standing.BEGUN or self.clock() - entry.since >= self.head_grace
+        return entry.standing is not ConnectionState.BEGUN or self.clock() - entry.since >= self.head_grace

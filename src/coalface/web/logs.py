@@ -1,25 +1,26 @@
-"""Log lines with time and level, as text for people or as JSON for programs."""
+"""Log lines with the time, the level and the id of the request, as text for people or as JSON for programs."""
 
 import json
 import logging
 import sys
 import time
+from contextvars import ContextVar
 from typing import TextIO
 
 from coalface.errors import InputError
-from coalface.web.observing import REQUEST_ID
 
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 FORMS = ("text", "json")
 LEVELS = ("debug", "info", "warning", "error")
 _LOGGERS = ("coalface", "uvicorn", "py.warnings")
 
 
-class JsonLines(logging.Formatter):
+class JsonLogLines(logging.Formatter):
     """One JSON object per line.
 
     >>> record = logging.LogRecord("coalface", logging.INFO, "", 0, "wrote %s", ("a.coalface",), None)
     >>> record.created = 0.25
-    >>> JsonLines().format(record)
+    >>> JsonLogLines().format(record)
     '{"time": "1970-01-01T00:00:00.250Z", "level": "info", "logger": "coalface", "message": "wrote a.coalface"}'
     """
 
@@ -34,7 +35,7 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
-class TextLines(logging.Formatter):
+class TextLogLines(logging.Formatter):
     r"""Time, level and message; a line break in a message is written as \n, so that a caller cannot forge a line."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -49,10 +50,11 @@ def configure_logs(form: str = "text", level: str = "info", stream: TextIO | Non
     """Send the log of the service to a stream, by default to stderr."""
     if form not in FORMS or level not in LEVELS:
         raise InputError(
-            f"The log must be one of {', '.join(FORMS)} at one of {', '.join(LEVELS)}, got {form!r} at {level!r}."
+            f"The log must be one of {', '.join(FORMS)} at one of {', '.join(LEVELS)}, got {form!r} at {level!r}. "
+            "Choose from these."
         )
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
-    handler.setFormatter(JsonLines() if form == "json" else TextLines())
+    handler.setFormatter(JsonLogLines() if form == "json" else TextLogLines())
     for name in _LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers[:], logger.propagate = [handler], False

@@ -1,8 +1,17 @@
-"""The middleware around every request: limits on rates and bodies, and strict headers on every response."""
+"""The middleware around every request: ids, counts and logs, limits on rates, bodies and host names, strict headers.
+
+With any host name allowed, a foreign page could read the service by DNS rebinding.
+"""
 
 import asyncio
 import logging
-from collections.abc import Callable
+import re
+import secrets
+import socket
+import time
+from collections.abc import Callable, Collection
+from ipaddress import ip_address
+from typing import Any
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
@@ -10,9 +19,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coalface.web.http_errors import RefusedError, error_response
+from coalface.web.logs import REQUEST_ID
+from coalface.web.metrics import RequestMetrics
 
 LARGEST_BODY = 1 << 20  # bytes
 BODY_SECONDS = 30.0  # for the whole body of a request
+_ID_HEADER = b"x-request-id"
+_GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")  # ids of a proxy that are safe in logs
+_UNKNOWN = "none"  # the route of requests that no route fits
+_LOG = logging.getLogger("coalface.requests")
 _SEND_SECONDS = 60.0  # for a client to take one part of a response
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; "
@@ -31,6 +46,8 @@ _HEADERS = {
 
 
 _CLOSE = {"connection": "close"}  # the rest of the body is not read
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+_MISDIRECTED = 421
 
 
 class _BadBody(BaseException):  # not an Exception: the framework would turn that into a 400
@@ -38,7 +55,7 @@ class _BadBody(BaseException):  # not an Exception: the framework would turn tha
         self.too_large = too_large
 
 
-class _Body:
+class _LimitedBody:
     """The body of a request as it arrives, within limits of bytes and seconds."""
 
     def __init__(self, receive: Receive, most: int, seconds: float) -> None:
@@ -86,7 +103,7 @@ class Safeguards:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body, begun = _Body(receive, self._largest_body, self._body_seconds), False
+        body, begun = _LimitedBody(receive, self._largest_body, self._body_seconds), False
 
         async def strict(message: Message) -> None:
             nonlocal begun
@@ -135,3 +152,106 @@ def _add_headers(headers: MutableHeaders, scope: Scope) -> None:
         headers.setdefault(name, value)
     if scope.get("scheme") == "https":
         headers.setdefault("strict-transport-security", "max-age=31536000")
+
+
+class HostCheck:
+    """Refuses requests for other hosts. ``names`` are allowed; with ``open_addresses``, so is every IP address."""
+
+    def __init__(self, app: ASGIApp, names: Collection[str], *, open_addresses: bool = False) -> None:
+        self._app, self._open_addresses = app, open_addresses
+        self._names = {name.lower() for name in names}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] != "http" or self._allows(name := host_name(scope)):
+            await self._app(scope, receive, send)
+            return
+        detail = f"This service is not called {name!r:.100}. Start it with --host-name {name:.100} if it is."
+        await error_response(Request(scope), _MISDIRECTED, detail)(scope, receive, send)
+
+    def _allows(self, name: str) -> bool:
+        return name in self._names or (self._open_addresses and _is_address(name))
+
+
+def host_name(scope: Scope) -> str:
+    """The name in the Host header, without its port.
+
+    >>> [host_name({"headers": [(b"host", text)]}) for text in (b"Mail.example:8137", b"[::1]:80", b"10.0.0.5")]
+    ['mail.example', '::1', '10.0.0.5']
+    """
+    text: str = dict(scope["headers"]).get(b"host", b"").decode("latin-1").lower().strip()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0]
+
+
+def names_of(host: str, given: Collection[str], *, local: bool) -> set[str]:
+    """The names of a service at an address: those given, those of the loopback and, for others, of the machine."""
+    names = {*LOOPBACK_NAMES, host, *given}
+    return names if local else names | {socket.gethostname(), socket.getfqdn()}
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Observer:
+    """The outermost middleware: each request gets an id, or keeps that of the proxy, and one line in the log.
+
+    Requests are timed and counted, and HEAD is answered like GET.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: RequestMetrics) -> None:
+        self._app, self._metrics = app, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id, begin, status = _id_of(scope), time.perf_counter(), 500
+        REQUEST_ID.set(request_id)
+        method = str(scope["method"])
+        inner = {**scope, "method": "GET"} if method == "HEAD" else scope
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["x-request-id"] = request_id
+            elif method == "HEAD":
+                message = {**message, "body": b""}
+            await send(message)
+
+        self._metrics.in_flight += 1
+        try:
+            await self._app(inner, receive, noted)
+        finally:
+            self._metrics.in_flight -= 1
+            seconds = time.perf_counter() - begin
+            self._metrics.add(method, _route_of(inner), status, seconds)
+            _log(inner, method, status, seconds)
+
+
+def _log(scope: Scope, method: str, status: int, seconds: float) -> None:
+    level = logging.ERROR if status >= 500 else logging.WARNING if status in (401, 403, 429) else logging.INFO
+    if _LOG.isEnabledFor(level):
+        client, path = scope.get("client") or ("", 0), str(scope["path"])
+        fields: dict[str, Any] = {"method": method, "path": path, "status": status, "client": client[0]}
+        fields["ms"] = round(1000 * seconds, 1)
+        _LOG.log(level, "%s %s %d %.1f ms", method, path, status, fields["ms"], extra={"fields": fields})
+
+
+def _id_of(scope: Scope) -> str:
+    given = dict(scope["headers"]).get(_ID_HEADER, b"").decode("latin-1")
+    return given if _GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def _route_of(scope: Scope) -> str:
+    """The template of the route, such as /answers/{id}: paths themselves would be countless."""
+    route = scope.get("route")
+    return str(getattr(route, "path", _UNKNOWN))

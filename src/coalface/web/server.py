@@ -16,8 +16,8 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from coalface.web.connections import ConnectionBook, Standing
-from coalface.web.hosts import LOOPBACK_NAMES, names_of
+from coalface.web.connections import ConnectionBook, ConnectionState
+from coalface.web.middleware import LOOPBACK_NAMES, names_of
 
 _PATIENCE = 1.5  # seconds before a message says why the start is slow
 _ACCEPTED_AT_ONCE = 8  # before the server reads again: a crowd of new connections does not hold up requests
@@ -51,14 +51,14 @@ class GuardedProtocol(H11Protocol):
     _timer: asyncio.TimerHandle | None = None
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ConnectionState:
         """What the connection does now."""
         if not self.cycle:  # None before the first request
-            return Standing.NEW
+            return ConnectionState.NEW
         if not self.cycle.response_complete:
-            return Standing.ANSWERED
+            return ConnectionState.ANSWERED
         unread, _ = self.conn.trailing_data
-        return Standing.BEGUN if unread else Standing.IDLE
+        return ConnectionState.BEGUN if unread else ConnectionState.IDLE
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Let the connection in, or close it."""
@@ -93,7 +93,7 @@ class GuardedProtocol(H11Protocol):
         if self.transport.is_closing():
             return
         self.book.note(self)
-        if self.standing in (Standing.ANSWERED, Standing.IDLE):
+        if self.standing in (ConnectionState.ANSWERED, ConnectionState.IDLE):
             self._stop_timer()
         elif self._timer is None:
             self._timer = self.loop.call_later(self.book.head_seconds, self._time_out)

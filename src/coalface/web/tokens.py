@@ -1,4 +1,8 @@
-"""Tokens that identify callers. A project stores only their digests, so a stolen database gives no access."""
+"""Tokens that identify callers, and sessions of browsers. A stolen database gives no access: only digests are stored.
+
+A session is a random id in a cookie, which a log-out or the end of a token makes worthless. A browser never keeps the
+token of its user.
+"""
 
 import hashlib
 import hmac
@@ -9,6 +13,7 @@ from coalface.errors import InputError
 
 ROLES = ("annotator", "reviewer", "engineer")
 _LONGEST_NAME = 100
+A_MONTH = 30 * 86400.0  # seconds that a session lasts
 
 
 @dataclass(frozen=True)
@@ -66,9 +71,18 @@ def is_form_key(given: str, token: str) -> bool:
 def check_person(name: str, role: str) -> None:
     """Refuse a name or a role that no token can have."""
     if role not in ROLES:
-        raise InputError(f"role must be annotator, reviewer or engineer, got {role!r}.")
+        raise InputError(f"role must be annotator, reviewer or engineer, got {role!r}. Choose one of these.")
     if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip() or ":" in name:
         raise InputError(
             f"A name must have 1 to {_LONGEST_NAME} printable characters, no colon and no space at either end, got "
-            f"{name!r}."
+            f"{name!r}. Choose another name."
         )
+
+
+def new_session() -> str:
+    """A random id of 256 bits.
+
+    >>> new_session().startswith("sess_"), new_session() == new_session()
+    (True, False)
+    """
+    return "sess_" + secrets.token_urlsafe(32)

@@ -135,7 +135,7 @@ def _take_line(desk: Desk, name: str, text: str, form: BatchForm, taken: Taken) 
         taken.unanswered += 1
         return
     key = f"{found.lease_id}:{found.question_id}"
-    known = desk.state.log.named(f"answer:{name}:{key}") is not None
+    known = desk.has_answer(name, key)
     rest: dict[str, Any] = {part: found.reply.get(part) for part in ("note", "price")}
     where = (name, found.question_id, found.lease_id)
     try:

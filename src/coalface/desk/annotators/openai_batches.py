@@ -59,7 +59,9 @@ class OpenAIForm:
         if "costs" in reply:
             missing = [label for label in labels if label not in reply["costs"]]
             if missing:
-                raise InputError(f"the reply about question {question_id} has no cost of {missing[0]!r}.")
+                raise InputError(
+                    f"the reply about question {question_id} has no cost of {missing[0]!r}. It can be sent again."
+                )
             reply = {"costs": {label: reply["costs"][label] for label in labels}}
         if self._prices != Prices():
             tokens = (usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0)
@@ -96,4 +98,4 @@ def _said(line: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             raise InputError(f"the model refused request {name}: {str(message['refusal'])[:200]}")
         return str(message.get("content") or ""), dict(body.get("usage") or {})
     except (KeyError, IndexError, TypeError, AttributeError):
-        raise InputError(f"the response to request {name} is not a chat completion.") from None
+        raise InputError(f"the response to request {name} is not a chat completion. It can be sent again.") from None

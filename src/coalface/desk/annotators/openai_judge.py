@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from coalface.buying.calls import Calls
 from coalface.buying.oracles.chat import DEFAULT_URL, ChatEndpoint
 from coalface.buying.oracles.judge import Judge, Patience, Prices, messages_about
 from coalface.buying.oracles.prompts import Prompt
@@ -52,7 +51,7 @@ def judge_of(
         name,
         model,
         endpoint_from(os.environ, timeout),
-        Calls(desk.state, name),
+        desk.calls(name),
         prompt=prompt,
         prices=prices,
         patience=patience,

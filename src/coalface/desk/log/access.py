@@ -33,21 +33,9 @@ class AccessTables:
 
     # -- tokens ----------------------------------------------------------------------------------
 
-    def holder_of(self, token: str) -> tuple[str, str] | None:
-        """The name and role of the person with this token."""
-        query = sa.select(_tokens.c.name, _tokens.c.role).where(_tokens.c.digest == digest_of(token))
-        with self.database.reading() as connection:
-            row = connection.execute(query).first()
-        return None if row is None else (row.name, row.role)
-
     def add_token(self, name: str, role: str, token: str) -> None:
         """Add a person's token, of which only the digest is stored; a name has one token."""
-        digest = digest_of(token)
-        try:
-            with self.database.writing() as connection:
-                connection.execute(_tokens.insert().values(name=name, role=role, digest=digest, created=time.time()))
-        except sa.exc.IntegrityError:
-            raise ConflictError(f"There is a token for {name!r} already. Remove it first.") from None
+        self.admit(name, role, digest_of(token))
 
     def tokens(self) -> list[tuple[str, str, str, float]]:
         """Name, role, digest and time of all tokens."""
@@ -60,7 +48,7 @@ class AccessTables:
         with self.database.writing() as connection:
             digest = connection.execute(sa.select(_tokens.c.digest).where(_tokens.c.name == name)).scalar()
             if digest is None:
-                raise UnknownIdError(f"There is no token for {name!r}.")
+                raise UnknownIdError(f"There is no token for {name!r}. Check the name in the list of people.")
             connection.execute(_tokens.delete().where(_tokens.c.name == name))
             connection.execute(_sessions.delete().where(_sessions.c.token == digest))
 
@@ -69,7 +57,7 @@ class AccessTables:
         with self.database.writing() as connection:
             changed = connection.execute(_tokens.update().where(_tokens.c.name == name).values(role=role))
             if changed.rowcount == 0:
-                raise UnknownIdError(f"There is no token for {name!r}.")
+                raise UnknownIdError(f"There is no token for {name!r}. Check the name in the list of people.")
 
     def admit(self, name: str, role: str, digest: str) -> None:
         """Let a person in with the token that they have in another project, of which only the digest is known."""

@@ -58,7 +58,7 @@ _q = _questions.c
 
 
 @dataclass(frozen=True)
-class Row:
+class QuestionRow:
     """A row of the table of questions: a ``Round``, and who holds it, until when, and how far it is answered.
 
     The number of the round is the place of the example in the order of the pool, counted from 1.
@@ -82,7 +82,7 @@ class Row:
         return {**vars(self), "round": self.round.to_json()}
 
     @classmethod
-    def from_json(cls, line: Mapping[str, Any]) -> "Row":
+    def from_json(cls, line: Mapping[str, Any]) -> "QuestionRow":
         """The row that ``to_json`` gave, checked: a line of an archive."""
         try:
             return cls(**{**line, "round": Round.from_json(line["round"])})
@@ -98,17 +98,18 @@ class _Situation(NamedTuple):
     earlier: Event | None
     lease: Event | None
     past: list[Event]
-    row: Row | None
+    row: QuestionRow | None
 
 
 class Store(AccessTables):
     """The database of a project: its log, questions and tokens.
 
     >>> from tempfile import TemporaryDirectory
+    >>> from coalface.desk.log.access import digest_of
     >>> with TemporaryDirectory() as folder:
     ...     store = Store(f"sqlite:///{folder}/project.db")
     ...     store.add_token("ada", "engineer", "0" * 64)
-    ...     store.holder_of("0" * 64)
+    ...     store.role_of(digest_of("0" * 64))
     ...     store.close()
     ('ada', 'engineer')
     """
@@ -129,7 +130,7 @@ class Store(AccessTables):
 
     # -- questions -------------------------------------------------------------------------------
 
-    def add(self, connection: sa.Connection, rows: Iterable[Row]) -> None:
+    def add(self, connection: sa.Connection, rows: Iterable[QuestionRow]) -> None:
         """Add questions; a question that has a number keeps it."""
         listed = [_columns(row) for row in rows]
         try:
@@ -141,12 +142,12 @@ class Store(AccessTables):
                 "Restore the project from a copy."
             ) from None
 
-    def insert(self, connection: sa.Connection, row: Row) -> Row:
+    def insert(self, connection: sa.Connection, row: QuestionRow) -> QuestionRow:
         """Add one question; the row with its number."""
         number = connection.execute(_questions.insert().returning(_q.number), [_columns(row)]).scalar_one()
         return replace(row, number=number)
 
-    def question(self, number: int) -> Row | None:
+    def question(self, number: int) -> QuestionRow | None:
         """The question of this number; None if there is none, or if it was removed unanswered."""
         return next(iter(self.rows(_q.number == number)), None)
 
@@ -157,21 +158,21 @@ class Store(AccessTables):
             row = None if found is None else _row(found)
             return _Situation(*self.log.of_answer(connection, answer, lease), row)
 
-    def copies(self, row: Row) -> list[Row]:
+    def copies(self, row: QuestionRow) -> list[QuestionRow]:
         """The other copies of a question, in order."""
         return self.rows(_q.example == row.example, _q.number != row.number)
 
-    def rows(self, *conditions: sa.ColumnElement[bool]) -> list[Row]:
+    def rows(self, *conditions: sa.ColumnElement[bool]) -> list[QuestionRow]:
         """The questions that meet all conditions, in order."""
         query = _questions.select().where(*conditions).order_by(_q.number)
         with self.database.reading() as connection:
             return [_row(row) for row in connection.execute(query)]
 
-    def about(self, example: int) -> list[Row]:
+    def about(self, example: int) -> list[QuestionRow]:
         """All copies of the question about an example, in order."""
         return self.rows(_q.example == example)
 
-    def open_about(self, example: int) -> list[Row]:
+    def open_about(self, example: int) -> list[QuestionRow]:
         """The open copies of the question about an example, in order."""
         return self.rows(_q.example == example, _q.open)
 
@@ -183,19 +184,19 @@ class Store(AccessTables):
         with self.database.reading() as connection:
             return set(connection.execute(query).scalars()).intersection(examples)
 
-    def free(self, now: float) -> list[Row]:
+    def free(self, now: float) -> list[QuestionRow]:
         """Open questions without a lease."""
         return self.rows(_q.open, _unleased(now))
 
-    def leased(self, now: float) -> list[Row]:
+    def leased(self, now: float) -> list[QuestionRow]:
         """Open questions with a lease."""
         return self.rows(_q.open, ~_unleased(now))
 
-    def half_finished(self, now: float) -> list[Row]:
+    def half_finished(self, now: float) -> list[QuestionRow]:
         """Open questions with some answers and without a lease."""
         return self.rows(_q.open, _q.step > 0, _unleased(now))
 
-    def held(self, annotator: str, now: float) -> list[Row]:
+    def held(self, annotator: str, now: float) -> list[QuestionRow]:
         """Open questions that an annotator holds, the lease that ends last first."""
         return sorted(self.rows(*_held_by(annotator, now)), key=lambda row: -(row.expires or 0.0))
 
@@ -240,7 +241,7 @@ class Store(AccessTables):
         new: bool = True,
         without: Collection[int] = (),
         judges: Collection[str] = (),
-    ) -> Row | None:
+    ) -> QuestionRow | None:
         """Lease the next free question to this annotator; without ``new``, only one that has answers already.
 
         ``without`` has the numbers of questions to leave to others. If there are ``judges``, the last copy of a
@@ -311,17 +312,17 @@ def _not_for(annotator: str, judges: Collection[str]) -> sa.ColumnElement[bool]:
     return sa.or_(taken, sa.and_(copies, ~copies.where(sa.or_(other.c.holder.is_(None), unlike))))
 
 
-def _row(row: Any) -> Row:
+def _row(row: Any) -> QuestionRow:
     """A row that this program wrote itself, so its round is not checked again."""
     try:
-        return Row(**{**row._mapping, "round": Round.trusted(json.loads(row.round))})
+        return QuestionRow(**{**row._mapping, "round": Round.trusted(json.loads(row.round))})
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
         raise FileFormatError(
             f"Question {row.number} is damaged ({problem}). Restore the project from a copy."
         ) from None
 
 
-def _columns(row: Row) -> dict[str, Any]:
+def _columns(row: QuestionRow) -> dict[str, Any]:
     columns = {**vars(row), "round": json.dumps(row.round.to_json())}
     if not row.number:
         del columns["number"]

@@ -12,13 +12,13 @@ _MAIN = ("html", "text")  # shown to annotators as they are, unless the user nam
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnRoles:
     """The roles of columns; without any, ``id`` is the id, and ``text`` or ``html`` is what annotators read.
 
     Annotators read the first column of ``text``. The others are cells of a table, but learned as texts. Nobody sees
     or learns ``ignore`` and ``label``, the true label.
 
-    >>> columns = Columns(text=("body",), id="ticket", label="team")
+    >>> columns = ColumnRoles(text=("body",), id="ticket", label="team")
     >>> columns.main({"ticket": 7, "body": "my parcel is late", "days": 3, "team": "post"})
     'body'
     >>> sorted(columns.not_cells("body"))
@@ -39,7 +39,9 @@ class Columns:
         named = found.named
         repeated = next((name for name in named if named.count(name) > 1), None)
         if repeated is not None:
-            raise InputError(f"A column must have one role, got {repeated!r} twice in text, id, ignore and label.")
+            raise InputError(
+                f"A column must have one role, got {repeated!r} twice in text, id, ignore and label. Remove one."
+            )
         return found
 
     @property
@@ -85,7 +87,7 @@ class Columns:
     def labels_of(self, records: Iterable[Mapping[str, Any]]) -> list[str]:
         """The true labels of records, each once, in ascending order.
 
-        >>> Columns(label="team").labels_of([{"team": "post"}, {"team": "bank"}, {"team": "post"}])
+        >>> ColumnRoles(label="team").labels_of([{"team": "post"}, {"team": "bank"}, {"team": "post"}])
         ['bank', 'post']
         """
         cells = (record.get(self.label or "") for record in records)

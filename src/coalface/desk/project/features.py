@@ -14,18 +14,20 @@ from coalface.data.embedding.embedder import Embedder
 from coalface.data.encoding import kinds
 from coalface.data.encoding.cells import Cells, as_date, as_number, clean_cells, fits
 from coalface.data.encoding.encoder import Encoder
-from coalface.desk.project.columns import Columns
+from coalface.desk.project.columns import ColumnRoles
 from coalface.errors import FileFormatError, InputError
 
 SAMPLE = 2000  # examples that decide how columns are encoded
 SIDE = 16  # width and height of a thumbnail, in pixels
-_USUAL = Columns()
+_USUAL = ColumnRoles()
 _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 _PARSERS: dict[str, Callable[[Any], Any]] = {kinds.NUMBER: as_number, kinds.DATE: as_date}
 Content = Mapping[str, Any]
 
 
-def new_encoder(contents: Sequence[Content], embed: Embedder | None = None, roles: Columns = _USUAL) -> Encoder | None:
+def new_encoder(
+    contents: Sequence[Content], embed: Embedder | None = None, roles: ColumnRoles = _USUAL
+) -> Encoder | None:
     """The encoder that these examples make; None if they have nothing to learn from.
 
     A column of numbers with a few words among them is text here: a pool is not refused for one cell. ``embed`` turns
@@ -43,7 +45,7 @@ def new_encoder(contents: Sequence[Content], embed: Embedder | None = None, role
         return None
 
 
-def encoded(encoder: Encoder | None, contents: Sequence[Content], roles: Columns = _USUAL) -> Examples:
+def encoded(encoder: Encoder | None, contents: Sequence[Content], roles: ColumnRoles = _USUAL) -> Examples:
     """The rows of examples; a cell that does not suit its column, or that is not there, is missing.
 
     Without an encoder, because the first examples had nothing to learn from, the rows are empty.
@@ -61,14 +63,14 @@ def encoded(encoder: Encoder | None, contents: Sequence[Content], roles: Columns
     return encoder.transform(columns)
 
 
-def _columns(contents: Sequence[Content], roles: Columns) -> dict[str, Cells]:
+def _columns(contents: Sequence[Content], roles: ColumnRoles) -> dict[str, Cells]:
     """The text and the cells of examples, by column."""
     records = [{**_text(content, roles), **content.get("cells", {})} for content in contents]
     names = dict.fromkeys(name for record in records for name in record)
     return {name: clean_cells([record.get(name) for record in records]) for name in names}
 
 
-def _text(content: Content, roles: Columns) -> dict[str, str]:
+def _text(content: Content, roles: ColumnRoles) -> dict[str, str]:
     return {} if content["kind"] == "table" else {(*roles.text, content["kind"])[0]: text_of(content)}
 
 

@@ -31,7 +31,9 @@ def read_costs(path: Path, id: str = "id", label: str = "label") -> list[dict[st
     elif path.suffix == ".csv":
         lines = _table(path)
     else:
-        raise InputError(f"Known costs must be in a .jsonl, .csv or .parquet file or Label Studio's .json, got {path}.")
+        raise InputError(
+            f"Known costs must be in a .jsonl, .csv or .parquet file or Label Studio's .json, got {path}. Convert it."
+        )
     found = [one for line in in_utf8(path, lines) if (one := _record(line, id, label)) is not None]
     if not found:
         raise FileFormatError(f"{path} must hold labels or costs of examples, got none. Check its columns.")

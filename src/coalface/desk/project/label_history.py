@@ -5,7 +5,7 @@
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -125,6 +125,20 @@ def round_renamed(one: Round, old: str, new: str) -> Round:
     return Round.from_json(with_names(one.to_json(), lambda label: new if label == old else label))
 
 
+def without_labels(asked: Round, labels: Sequence[str]) -> Round:
+    """The round without questions about these labels, unless they were answered; the same round if it has none.
+
+    >>> without_labels(Round(3, ask=("cat", "dog"), first=1), ["cat"]).ask
+    ('dog',)
+    """
+    gone = {label for label in labels if label in asked.ask and label not in asked.costs}
+    if not gone:
+        return asked
+    first = asked.first if asked.first is None else sum(label not in gone for label in asked.ask[: asked.first])
+    ask = tuple(label for label in asked.ask if label not in gone)
+    return replace(asked, ask=ask, first=max(first, min(1, len(ask))) if first is not None else None)
+
+
 def with_matrix(project: Project, change: LabelChange, path: Path | None) -> LabelChange:
     """The change with the costs of errors in a file, which names all labels or has them in their order."""
     if path is None:
@@ -143,7 +157,7 @@ def checked_change(project: Project, change: LabelChange) -> LabelChange:
     """
     for name in (change.label, change.new_name):
         if name is not None and (not isinstance(name, str) or name != name.strip() or len(name.splitlines()) != 1):
-            raise InputError(f"A label must be one line of text without spaces around it, got {name!r}.")
+            raise InputError(f"A label must be one line of text without spaces around it, got {name!r}. Correct it.")
         whole_text("A label", name or "")
     before = LabelSet(np.array(project.labels), ~np.isin(project.labels, project.retired))
     after = before.after(change)

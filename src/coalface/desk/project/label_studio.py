@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
-from xml.sax.saxutils import quoteattr
 
 from coalface.desk.project.pool import Pool
 from coalface.desk.project.project import Project
@@ -65,14 +64,6 @@ class Interface:
         return [{"from_name": self.from_name, "to_name": self.to_name, "type": "choices", "value": value}]
 
 
-def interface_of(project: Project) -> str:
-    """A labelling interface in XML for the examples and labels of a project."""
-    kind = {"image": ("Image", "image"), "html": ("HyperText", "html")}.get(project.pool.kind, ("Text", "text"))
-    labels = "".join(f"<Choice value={quoteattr(label)}/>" for label in project.offered)
-    shown = f'<{kind[0]} name="text" value="${kind[1]}"/>'
-    return f'<View>{shown}<Choices name="label" toName="text" choice="single">{labels}</Choices></View>'
-
-
 def task_of(
     project: Project, number: int, place: int, costs: Mapping[str, float | None], label: str | None, who: str | None
 ) -> dict[str, Any]:
@@ -98,7 +89,9 @@ def read_tasks(path: Path) -> list[dict[str, Any]]:
     if not isinstance(tasks, list) or not all(
         isinstance(one, dict) and isinstance(one.get("data"), dict) for one in tasks
     ):
-        raise FileFormatError(f'{path} must be a list of tasks with "data", as Label Studio exports them.')
+        raise FileFormatError(
+            f'{path} must be a list of tasks with "data", as Label Studio exports them. Export it again.'
+        )
     return tasks
 
 
@@ -147,7 +140,7 @@ def choices_in(annotation: Mapping[str, Any]) -> list[str]:
     ]
     chosen = [(part.get("value") or {}).get("choices", []) for part in parts]
     if wrong := [one for one in chosen if not isinstance(one, list)]:
-        raise InputError(f'The "choices" of an annotation must be a list of labels, got {wrong[0]!r:.60}.')
+        raise InputError(f'The "choices" of an annotation must be a list of labels, got {wrong[0]!r:.60}. Correct it.')
     return [str(label) for labels in chosen for label in labels]
 
 
@@ -155,7 +148,7 @@ def record_of(task: Mapping[str, Any], interface: Interface, pool: Pool) -> dict
     """A task as an example of the pool: its text, and the cells that the pool has."""
     data = task.get("data")
     if not isinstance(data, Mapping):
-        raise InputError(f'A task must have "data", an object with its fields, got {task!r:.60}.')
+        raise InputError(f'A task must have "data", an object with its fields, got {task!r:.60}. Add it.')
     main = (*pool.columns.text, pool.kind)[0]
     record = {} if pool.kind == "table" else {main: data.get(main, data.get(interface.value, ""))}
     return record | {name: data.get(name) for name in sorted(pool.fields or ())}

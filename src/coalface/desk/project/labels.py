@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.labels import label_array
 from coalface.data.trees import tree_cost_matrix
-from coalface.desk.project.columns import Columns
+from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.settings_file import whole_text
 from coalface.desk.project.sources import Source, read_records
 from coalface.errors import FileFormatError, InputError
 
 
-def labels_in(examples: Source, columns: Columns) -> list[str]:
+def labels_in(examples: Source, columns: ColumnRoles) -> list[str]:
     """The labels that the examples have."""
     if columns.label is None:
         raise InputError("labels must be given, or label, a column of the examples that has them. Pass one of them.")
@@ -47,7 +47,7 @@ def read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:
         if "\0" in name:
             raise FileFormatError(f"A label must not have the character of number 0, got {name!r:.80}. Remove it.")
     if len(names) < 2:
-        raise InputError(f"There must be at least two labels, got {names!r}.")
+        raise InputError(f"There must be at least two labels, got {names!r}. Add one.")
     label_array(np.array(names), "labels")
     return names
 
@@ -70,7 +70,7 @@ def error_costs(labels: list[str], tree: Any, cost_matrix: Any) -> NDArray[np.fl
             raise FileFormatError(f"{tree} must be a JSON object of child: parent ({problem}). Correct it.") from None
     parents = tree.get("parent") if isinstance(tree, dict) and isinstance(tree.get("parent"), dict) else tree
     if not isinstance(parents, Mapping):
-        raise InputError(f"A tree must be a mapping of child: parent, got {tree!r:.60}.")
+        raise InputError(f"A tree must be a mapping of child: parent, got {tree!r:.60}. Correct it.")
     return tree_cost_matrix(parents, labels)
 
 

@@ -23,14 +23,14 @@ from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.frames import listed
 from coalface.desk.log.events import ADDED
-from coalface.desk.project.columns import Columns
+from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.example_files import DTYPES, GROWING, LINES, ExampleFiles, Sizes, append
 from coalface.desk.project.features import SAMPLE, SIDE, Content, encoded, new_encoder, thumbnails
-from coalface.desk.project.sources import Given
+from coalface.desk.project.sources import GivenExample
 from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line, shortened
 from coalface.rounds.event_log import Event, EventLog
 
-_USUAL = Columns()
+_USUAL = ColumnRoles()
 IMAGES = "images"  # the folder of the files of images
 _BLOCK = 2000  # examples turned into features at a time
 _FIRST = 1000  # examples whose fields stand for those of the pool
@@ -45,7 +45,7 @@ class Pool:
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     write_pool(Path(folder), [Given("a", {"kind": "text", "text": "hello"})], None, seed=0)
+    ...     write_pool(Path(folder), [GivenExample("a", {"kind": "text", "text": "hello"})], None, seed=0)
     ...     pool = Pool(Path(folder))
     ...     len(pool), pool.example_id(0), pool.place("a"), pool.content(0)["text"]
     (1, 'a', 0, 'hello')
@@ -57,7 +57,7 @@ class Pool:
             meta = json.loads((folder / "pool.json").read_text(encoding="utf-8"))
             self.width, self.kind, self.given_vectors = int(meta["width"]), str(meta["kind"]), bool(meta["vectors"])
             self.encoder = None if meta.get("encoder") is None else Encoder.from_plain(meta["encoder"])
-            self.columns = Columns.from_plain(meta.get("columns", {}))
+            self.columns = ColumnRoles.from_plain(meta.get("columns", {}))
             self.index = {name: _mapped(folder / name, dtype) for name, dtype in _INDEX.items()}
             self._first = ExampleFiles(folder, Sizes.of(meta))
         except FileFormatError:
@@ -98,7 +98,7 @@ class Pool:
         """The sizes of the files that grow."""
         return _NOTHING if self._added is None else self._added.sizes
 
-    def append(self, examples: Sequence[Given], X: Any) -> Sizes:
+    def append(self, examples: Sequence[GivenExample], X: Any) -> Sizes:
         """Write examples to the files that grow; they do not count before ``grow``. The sizes with them."""
         for place, given in enumerate(examples, len(self)):
             if given.file is not None:
@@ -189,7 +189,7 @@ class Pool:
             first += 1
         if example_id in self._added_ids:
             return self._added_ids[example_id]
-        raise UnknownIdError(f"There is no example {example_id!r} in the pool.")
+        raise UnknownIdError(f"There is no example {example_id!r} in the pool. Check the id, or add the example.")
 
     def text(self, place: int) -> bytes:
         """The line of an example, id and content, as it is in the file."""
@@ -223,7 +223,7 @@ def _mapped(path: Path, dtype: str) -> NDArray[Any]:
     return np.memmap(file, number, "r", shape=(n,)).view(np.ndarray) if n else np.zeros(0, number)
 
 
-def _line(given: Given) -> bytes:
+def _line(given: GivenExample) -> bytes:
     plain = {"id": given.id, "content": given.content}
     return json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
@@ -242,12 +242,12 @@ def _hash(example_id: str) -> np.uint64:
 
 def write_pool(
     folder: Path,
-    examples: Iterable[Given],
+    examples: Iterable[GivenExample],
     vectors: "Examples | None",
     seed: int,
     embed: SentenceEmbedder | None = None,
     *,
-    columns: Columns = _USUAL,
+    columns: ColumnRoles = _USUAL,
     in_order: bool = False,
 ) -> None:
     """Write the examples and their features, computed from their content unless ``vectors`` are given.
@@ -267,7 +267,7 @@ def write_pool(
 
 class _Writer:
     def __init__(
-        self, folder: Path, vectors: "Examples | None", embed: SentenceEmbedder | None, columns: Columns
+        self, folder: Path, vectors: "Examples | None", embed: SentenceEmbedder | None, columns: ColumnRoles
     ) -> None:
         self.folder, self.vectors, self.embed, self.columns = folder, vectors, embed, columns
         self.kind: str | None = None
@@ -282,7 +282,7 @@ class _Writer:
         self._put("starts", [0])
         self._put("indptr", [0])
 
-    def add(self, block: list[Given]) -> None:
+    def add(self, block: list[GivenExample]) -> None:
         self._check_kind(block)
         for given in block:
             if given.file is not None:
@@ -299,13 +299,14 @@ class _Writer:
             self._put_rows(self._vectors_of(block))
         self.n += len(block)
 
-    def _vectors_of(self, block: list[Given]) -> Any:
+    def _vectors_of(self, block: list[GivenExample]) -> Any:
         if self.vectors is None:
             return thumbnails([given.content for given in block], self.folder / IMAGES, [given.file for given in block])
         X = self.vectors[self.n : self.n + len(block)]
         if X.shape[0] < len(block):
             raise InputError(
-                f"features must have a row per example, got {self.vectors.shape[0]} rows for more examples."
+                f"features must have a row per example, got {self.vectors.shape[0]} rows for more examples. "
+                "Add the missing rows."
             )
         return X
 
@@ -330,18 +331,23 @@ class _Writer:
         self.lines.seek(self.starts[place])
         return dict(json.loads(self.lines.read(self.starts[place + 1] - self.starts[place]))["content"])
 
-    def _check_kind(self, block: list[Given]) -> None:
+    def _check_kind(self, block: list[GivenExample]) -> None:
         for given in block:
             kind = given.content["kind"]
             self.kind = self.kind or kind
             if kind != self.kind:
-                raise InputError(f"All examples must be of one kind, {self.kind}, got {given.id!r} of kind {kind}.")
+                raise InputError(
+                    f"All examples must be of one kind, {self.kind}, got {given.id!r} of kind {kind}. Leave it out."
+                )
 
     def finish(self, seed: int, *, in_order: bool) -> None:
         if not self.n:
             raise InputError("There must be at least one example, got none. Check the file of the examples.")
         if self.vectors is not None and self.vectors.shape[0] != self.n:
-            raise InputError(f"features must have a row per example, {self.n}, got {self.vectors.shape[0]}.")
+            raise InputError(
+                f"features must have a row per example, {self.n}, got {self.vectors.shape[0]}. "
+                "Leave out the other rows."
+            )
         hashes = np.concatenate(self.hashes)
         places = np.argsort(hashes, kind="stable")
         shuffled = np.random.Generator(np.random.PCG64(seed)).permutation(self.n)
@@ -385,7 +391,7 @@ class _Writer:
             file.close()
 
 
-def _blocks(examples: Iterable[Given]) -> Iterator[list[Given]]:
+def _blocks(examples: Iterable[GivenExample]) -> Iterator[list[GivenExample]]:
     remaining = iter(examples)
     while block := list(islice(remaining, _BLOCK)):
         yield block

@@ -20,9 +20,10 @@ from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.embedding.folder import MINILM
 from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.data.numbers import is_number
 from coalface.desk.log.ownership import claim, claim_empty, new_id, opening, refuse_missing
 from coalface.desk.log.store import Store
-from coalface.desk.project.columns import Columns
+from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import read_features
 from coalface.desk.project.guidelines import Guidelines
 from coalface.desk.project.labels import error_costs, labels_in, read_labels, write_error_costs
@@ -119,7 +120,7 @@ class Project:
         target = Path(folder)
         refuse_used(target)
         embed = _embedder(features)
-        columns = Columns.of(text, id, ignore, label)
+        columns = ColumnRoles.of(text, id, ignore, label)
         if labels is None and not isinstance(examples, str | os.PathLike):
             examples = list(examples)  # read twice
         names = labels_in(examples, columns) if labels is None else read_labels(labels)
@@ -325,7 +326,7 @@ def _refuse_unknown(source: Path, settings: Mapping[str, Any], known: set[str]) 
     for name in settings:
         if name not in known:
             raise FileFormatError(
-                f"{source / SETTINGS} has no setting {name!r}; possible are {', '.join(sorted(known))}."
+                f"{source / SETTINGS} has no setting {name!r}; possible are {', '.join(sorted(known))}. Remove it."
             )
 
 
@@ -343,13 +344,13 @@ def _limits(settings: Mapping[str, Any]) -> Limits:
 
 def _gold(value: Any) -> float:
     """The share of gold questions."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 0.5:
-        raise InputError(f"gold must be a share of questions from 0 to 0.5, got {value!r}.")
+    if not is_number(value) or not 0 <= value <= 0.5:
+        raise InputError(f"gold must be a share of questions from 0 to 0.5, got {value!r}. Correct it in project.toml.")
     return float(value)
 
 
 def _overlap(value: Any) -> float:
     """An overlap, as an integer where it is whole: then every example has as many annotators."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= 100:
-        raise InputError(f"overlap must be a number from 1 to 100, got {value!r}.")
+    if not is_number(value) or not 1 <= value <= 100:
+        raise InputError(f"overlap must be a number from 1 to 100, got {value!r}. Correct it in project.toml.")
     return int(value) if value == int(value) else float(value)

@@ -1,6 +1,5 @@
 """The scale of costs that annotators use: a few named levels, or any number within bounds."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from coalface.data.costs import CostScale
+from coalface.data.numbers import is_number
 from coalface.errors import InputError
 
 
@@ -36,15 +36,20 @@ class Scale:
         """A scale; the default bounds are those of the levels, or 0 and 1."""
         steps = tuple(sorted((_level(level) for level in levels), key=lambda level: level.cost))
         if len(steps) == 1 or len({step.name for step in steps}) < len(steps):
-            raise InputError(f"A scale must have at least two levels of distinct names, got {[s.name for s in steps]}.")
+            names = [step.name for step in steps]
+            raise InputError(
+                f"A scale must have at least two levels of distinct names, got {names}. Rename or add one."
+            )
         if bounds is None:
             bounds = (steps[0].cost, steps[-1].cost) if steps else (0.0, 1.0)
         low, high = (_number(bound) for bound in bounds)
         if not low < high:
-            raise InputError(f"The bounds of the costs must be low < high, got {low:g} and {high:g}.")
+            raise InputError(f"The bounds of the costs must be low < high, got {low:g} and {high:g}. Correct them.")
         for step in steps:
             if not low <= step.cost <= high:
-                raise InputError(f"Level {step.name!r} must lie in [{low:g}, {high:g}], got {step.cost:g}.")
+                raise InputError(
+                    f"Level {step.name!r} must lie in [{low:g}, {high:g}], got {step.cost:g}. Widen the bounds."
+                )
         return cls(steps, (low, high))
 
     @classmethod
@@ -86,10 +91,10 @@ class Scale:
                 raise InputError(f"The cost of label {label!r} must be one of the levels {named}, got {cost:g}.")
 
     def _checked(self, label: str, cost: Any) -> float:
-        number = _number(cost, f"The cost of label {label!r}")
-        low, high = self.bounds
+        what, (low, high) = f"The cost of label {label!r}", self.bounds
+        number = _number(cost, what)
         if not low <= number <= high:
-            raise InputError(f"The cost of label {label!r} must lie in [{low:g}, {high:g}], got {number!r}.")
+            raise InputError(f"{what} must lie in [{low:g}, {high:g}], got {number!r}. Correct it.")
         return number
 
 
@@ -97,14 +102,11 @@ def _level(level: Mapping[str, Any]) -> Level:
     try:
         return Level(str(level["name"]), _number(level["cost"]), str(level.get("anchor", "")))
     except (KeyError, TypeError, AttributeError):
-        raise InputError(f"A level must have a name and a cost, got {level!r}.") from None
+        raise InputError(f"A level must have a name and a cost, got {level!r}. Add what is missing.") from None
 
 
 def _number(value: Any, what: str = "A cost") -> float:
-    try:
-        number = math.nan if isinstance(value, bool | str) else float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise InputError(f"{what} must be a finite number, got {value!r}.")
-    return number
+    number = value.item() if isinstance(value, np.generic) else value
+    if not is_number(number):
+        raise InputError(f"{what} must be a finite number, got {value!r}. Correct it.")
+    return float(number)

@@ -16,18 +16,18 @@ from coalface.data.encoding.cells import as_text
 from coalface.data.formats.csv_table import check_header
 from coalface.data.formats.records import json_records
 from coalface.data.formats.text_lines import read_lines
-from coalface.desk.project.columns import Columns
+from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.hugging_face import dataset_records, is_saved_dataset
 from coalface.desk.project.settings_file import whole_text
 from coalface.errors import FileFormatError, InputError
 
 _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 _LONGEST_ID = 200
-_USUAL = Columns()
+_USUAL = ColumnRoles()
 _LARGEST = float(np.finfo(np.float32).max)  # the largest 32-bit number, which is what the model uses
 
 
-class Given(NamedTuple):
+class GivenExample(NamedTuple):
     """An example as it was read; ``file`` is the file of an image."""
 
     id: str
@@ -49,7 +49,7 @@ _READERS: dict[str, Callable[[Path], Iterator[Mapping[str, Any]]]] = {
 Source = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
 
 
-def read_examples(source: Source, columns: Columns = _USUAL) -> Iterator[Given]:
+def read_examples(source: Source, columns: ColumnRoles = _USUAL) -> Iterator[GivenExample]:
     """The examples of a .jsonl, .csv or .parquet file, of a folder of images, or of records in memory.
 
     Annotators see a record's "text" or "html", or the text that ``columns`` names, and its other fields as a table. A
@@ -65,10 +65,10 @@ def read_examples(source: Source, columns: Columns = _USUAL) -> Iterator[Given]:
     return _named(content_of(record, columns) for record in read_records(source, columns))
 
 
-def read_records(source: Source, columns: Columns) -> Iterator[Mapping[str, Any]]:
+def read_records(source: Source, columns: ColumnRoles) -> Iterator[Mapping[str, Any]]:
     """The records of a .jsonl, .csv or .parquet file, or of memory; an InputError if they lack a named column.
 
-    >>> list(read_records([{"body": "hello"}], Columns(text=("body",))))
+    >>> list(read_records([{"body": "hello"}], ColumnRoles(text=("body",))))
     [{'body': 'hello'}]
     """
     if not isinstance(source, str | os.PathLike):
@@ -81,22 +81,25 @@ def read_records(source: Source, columns: Columns) -> Iterator[Mapping[str, Any]
     if path.suffix not in _READERS and path.suffix != ".csv":
         raise InputError(
             "Examples must be in a .jsonl, .csv or .parquet file or a folder of images, or in Label Studio's .json, "
-            f"got {path}."
+            f"got {path}. Convert it."
         )
     found = _csv(path, columns) if path.suffix == ".csv" else _READERS[path.suffix](path)
     return columns.found_in(path, in_utf8(path, found))
 
 
-def content_of(record: Mapping[str, Any], columns: Columns = _USUAL) -> tuple[str | None, dict[str, Any]]:
+def content_of(record: Mapping[str, Any], columns: ColumnRoles = _USUAL) -> tuple[str | None, dict[str, Any]]:
     """The id of a record, if it has one, and its content.
 
     >>> content_of({"id": "a", "size": 3})
     ('a', {'kind': 'table', 'cells': {'size': 3}})
-    >>> content_of({"ticket": 7, "body": "hello"}, Columns(text=("body",), id="ticket"))
+    >>> content_of({"ticket": 7, "body": "hello"}, ColumnRoles(text=("body",), id="ticket"))
     ('7', {'kind': 'text', 'text': 'hello'})
     """
     if not isinstance(record, Mapping):
-        raise InputError(f"An example must be an object with fields such as id and text, got {record!r:.60}.")
+        raise InputError(
+            f"An example must be an object with fields such as id and text, got {record!r:.60}. "
+            f'Write it as {{"text": ...}}.'
+        )
     name = None if columns.id in columns.ignore else record.get(columns.id)
     main = columns.main(record)
     hidden = columns.not_cells(main)
@@ -129,7 +132,7 @@ def _short(number: float) -> str:
         return "one of hundreds of digits"
 
 
-def _named(contents: Iterable[tuple[str | None, dict[str, Any]]]) -> Iterator[Given]:
+def _named(contents: Iterable[tuple[str | None, dict[str, Any]]]) -> Iterator[GivenExample]:
     seen: dict[str, int] = {}
     for name, content in contents:
         if name is None:
@@ -139,7 +142,7 @@ def _named(contents: Iterable[tuple[str | None, dict[str, Any]]]) -> Iterator[Gi
             name = name if times == 1 else f"{name}-{times}"
         if len(whole_text("An id", name)) > _LONGEST_ID:
             raise InputError(f"An id must have at most {_LONGEST_ID} characters, got {name[:40]!r}... Shorten it.")
-        yield Given(name, content)
+        yield GivenExample(name, content)
 
 
 def in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
@@ -169,7 +172,7 @@ def csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             raise FileFormatError(f"{path}, line {reader.line_num}: {problem}. Look for a missing quote.") from None
 
 
-def _csv(path: Path, columns: Columns) -> Iterator[Mapping[str, Any]]:
+def _csv(path: Path, columns: ColumnRoles) -> Iterator[Mapping[str, Any]]:
     as_written = columns.as_written
     for _, record in csv_cells(path):
         yield {field: cell if field in as_written else _number_or_text(cell) for field, cell in record.items()}
@@ -187,7 +190,7 @@ def _number_or_text(cell: str) -> float | str | None:
     return cell or None
 
 
-def _pictures(folder: Path) -> Iterator[Given]:
+def _pictures(folder: Path) -> Iterator[GivenExample]:
     """The images under a folder; their ids are their paths in it."""
     found = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _PICTURES and path.is_file())
     if not found:
@@ -195,4 +198,4 @@ def _pictures(folder: Path) -> Iterator[Given]:
     for number, path in enumerate(found):
         kept = f"{number:07d}{path.suffix.lower()}"
         name = whole_text("The name of an image", path.relative_to(folder).as_posix())
-        yield Given(name, {"kind": "image", "file": kept}, path)
+        yield GivenExample(name, {"kind": "image", "file": kept}, path)

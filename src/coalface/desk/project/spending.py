@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from coalface.data.numbers import is_number
 from coalface.errors import InputError, shortened
 
 _NAMES = ("examples", "costs", "price", "price_per_example", "price_per_cost", "price_in", "price_out")
@@ -37,7 +38,7 @@ class Limits:
         """The limits in a mapping, checked."""
         for name in given:
             if name not in _NAMES:
-                raise InputError(f"budget has no {name!r}; possible are {', '.join(_NAMES)}.")
+                raise InputError(f"budget has no {name!r}; possible are {', '.join(_NAMES)}. Remove it.")
         limits = cls(**{name: _checked(name, value) for name, value in given.items()})
         prices = limits.price_per_example + limits.dearest_cost + limits.price_in + limits.price_out
         if limits.price is not None and prices == 0.0:
@@ -181,10 +182,10 @@ def _checked(name: str, value: Any) -> Any:
     """A limit or a price as a number, or the prices of labels."""
     if name == "price_per_cost" and isinstance(value, Mapping):
         if not value:
-            raise InputError("budget must have a price_per_cost for every label, got none.")
+            raise InputError("budget must have a price_per_cost for every label, got none. Write one price per label.")
         return {str(label): _checked(f"{name} of {shortened(label)}", price) for label, price in value.items()}
-    if isinstance(value, bool | str) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise InputError(f"budget must have {name} as a non-negative number, got {value!r}.")
+    if not is_number(value) or value < 0:
+        raise InputError(f"budget must have {name} as a non-negative number, got {value!r}. Correct it in [budget].")
     return float(value)
 
 

@@ -1,16 +1,132 @@
-"""How far annotators agree, corrected for chance: overall, by label and by annotator, with gold questions beside."""
+"""How far annotators agree, corrected for chance, and the gates of judges, which are checked against people.
+
+The gate of a judge is open while the lower end of the interval of Krippendorff's alpha is at least the judge's gate,
+with at least ``FEWEST`` examples that people answered too. The log records which examples were held back and when they
+were learned. So a replay gives the same model, whatever the gate would say later.
+"""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from coalface.data.agreement import Agreement, agreement
+from coalface.desk.project.project import Project
 from coalface.desk.service.counters import Counters
-from coalface.desk.service.gates import agreement_with_people
+from coalface.errors import InputError, counted
+from coalface.rounds.event_log import EventLog
 
+_OFTEN = 100  # with many comparisons, computed again after 1 % more
+FEWEST = 20  # examples that a judge and people answered before its gate can open
 Units = Mapping[tuple[int, str], Mapping[str, float]]
+
+
+def checked_gate(gate: float, overlap: float) -> float:
+    """The gate, from 0 for none to below 1; people can only check a judge on examples that both see.
+
+    >>> checked_gate(0.6, overlap=1.2)
+    0.6
+    """
+    if not 0.0 <= gate < 1.0:
+        raise InputError(f"The agreement must be at least 0, for no gate, and below 1, got {gate!r}. 0.6 is usual.")
+    if gate and overlap == 1:
+        raise InputError(
+            "A judge can be checked only on examples that people see too, but overlap is 1. "
+            "Set overlap in project.toml to 1.2, for a fifth of the examples, or more."
+        )
+    return float(gate)
+
+
+def agreement_with_people(counters: Counters, name: str, metric: str = "interval") -> Agreement:
+    """How far an annotator agrees with the people who answered the same: alpha over costs, drawn by example."""
+    units = counters.beside_people(name)
+    values = np.full((len(units), max(map(len, units.values()), default=2)), np.nan)
+    for row, costs in zip(values, units.values(), strict=True):
+        row[: len(costs)] = costs
+    return agreement(values, np.array([example for example, _ in units], np.int64), metric)
+
+
+@dataclass(frozen=True)
+class CheckedJudge:
+    """What is known about an annotator beside people: the agreement, the gate of a judge, and answers held back."""
+
+    name: str
+    judge: bool
+    gate: float
+    open: bool
+    held_back: int  # examples
+    agreement: Agreement
+
+    def plain(self) -> dict[str, Any]:
+        """The same as JSON values; numbers that do not exist are null."""
+        numbers = self.agreement._asdict().items()
+        found = {name: value if math.isfinite(value) else None for name, value in numbers}
+        return {name: value for name, value in vars(self).items() if name != "agreement"} | found
+
+
+def judged(counters: Counters, name: str) -> CheckedJudge:
+    """What is known about an annotator beside people."""
+    gate, gates = counters.judges.get(name, 0.0), Gates()
+    held = sum(name in judges for judges in counters.held_back.values())
+    opened = name not in gates.closed(counters)
+    return CheckedJudge(name, name in counters.judges, gate, opened, held, gates.agreement(counters, name))
+
+
+def counted_answers(project: Project, log: EventLog) -> Counters:
+    """The counters over a project's answers, without a desk: a service may run at the same time."""
+    counters = Counters(project.labels, project.cost_bounds, project.limits)
+    for event in log.read():
+        counters.take_in([event], [[]])
+    return counters
+
+
+def all_judged(counters: Counters) -> list[CheckedJudge]:
+    """What is known about everyone who answered, judges first."""
+    names = [name for name, worker in counters.workers.items() if worker.answers]
+    return sorted((judged(counters, name) for name in names), key=lambda found: (not found.judge, found.name))
+
+
+def in_words(found: CheckedJudge) -> str:
+    """The agreement and what follows from it.
+
+    >>> in_words(CheckedJudge("gpt", True, 0.6, False, 12, Agreement(0.71, 0.52, 0.86, units=60, examples=24)))
+    'alpha 0.71 (0.52 to 0.86) on 24 examples; the gate of 0.6 is closed, 12 examples are held back'
+    """
+    alpha, low, high, _, examples = found.agreement
+    text = f"alpha {alpha:.2f} ({low:.2f} to {high:.2f}) on {counted(examples, 'example')}"
+    if not math.isfinite(alpha):
+        text = f"nothing to compare yet on {counted(examples, 'example')}"
+    if found.gate:
+        text += f"; the gate of {found.gate:g} is {'open' if found.open else 'closed'}"
+    if found.held_back:
+        text += f", {counted(found.held_back, 'example')} {'is' if found.held_back == 1 else 'are'} held back"
+    return text
+
+
+class Gates:
+    """The gates of a project's judges; what they say is computed again when new answers can be compared."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Counters, int, Agreement]] = {}
+
+    def agreement(self, counters: Counters, name: str) -> Agreement:
+        """How far an annotator agrees with people."""
+        known, now = self._known.get(name), counters.comparisons
+        if known is None or known[0] is not counters or now - known[1] > known[1] // _OFTEN:
+            known = counters, now, agreement_with_people(counters, name)
+            self._known[name] = known
+        return known[2]
+
+    def closed(self, counters: Counters) -> frozenset[str]:
+        """The judges whose gate is closed."""
+        gated = [name for name, gate in counters.judges.items() if gate > 0.0]
+        return frozenset(name for name in gated if not self._is_open(counters, name))
+
+    def _is_open(self, counters: Counters, name: str) -> bool:
+        found = self.agreement(counters, name)
+        return found.examples >= FEWEST and found.low >= counters.judges[name]
 
 
 @dataclass(frozen=True)

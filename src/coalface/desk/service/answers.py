@@ -1,28 +1,32 @@
-"""Answers: what happens when an annotator answers, renews a lease or gives a question back.
+"""Answers: what happens when an annotator answers, takes an answer back, renews a lease or gives a question back.
 
 Any answer under a lease whose question was displayed is kept, whatever has happened to the question since. The model
-learns it if it is the first answer to that question. Otherwise the log keeps it beside the first one.
+learns it if it is the first answer to that question. Otherwise the log keeps it beside the first one. An answer that is
+undone is withdrawn with those that followed from it, and its author gets the question again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import secrets
+from collections import ChainMap
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from coalface.desk.log.events import ANSWERED, FLAGGED, RESUMED, SKIPPED, UNDONE
-from coalface.desk.log.store import Row
+from coalface.desk.log.store import QuestionRow
+from coalface.desk.project.label_history import without_labels
 from coalface.desk.project.spending import Limits, Spent
-from coalface.desk.service.project_state import ProjectState
-from coalface.desk.service.queue import MOST_HELD, QuestionQueue, without_labels
+from coalface.desk.service.checks import parsed_answer, refuse_costs
+from coalface.desk.service.example_log import charge, learned_answers, valid_answers, with_answer
+from coalface.desk.service.project_state import ProjectState, Recording
+from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.errors import ConflictError, UnknownIdError
 from coalface.rounds.event_log import Event
-from coalface.rounds.round import Round
 
-Costs = dict[str, float | None]
-NO_LIMITS = Limits()
+_COUNTED = ("question", "step", "asked", "costs", "price")  # parts of an answer that the counters subtract
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenAnswer:
     """An answer as an annotator sent it, not yet part of a ``Round``: to which question, under which lease and key.
 
     With ``whole`` it settles every label, because the annotator gave the ``truth`` or could not tell it.
@@ -32,7 +36,7 @@ class Given:
     question: tuple[int, int]  # its number, and its number of answers when it was displayed
     lease_id: str
     key: str
-    costs: Costs
+    costs: dict[str, float | None]
     said: dict[str, Any]  # seconds, note and price, where given
     whole: bool = False
     truth: str | None = None
@@ -40,14 +44,14 @@ class Given:
 
 
 @dataclass(frozen=True)
-class _Taken:
+class _AnswerReceipt:
     """A receipt for an answer, not the answers themselves: its event, and the question if the annotator is asked on."""
 
     event: Event
-    next: Row | None
+    next: QuestionRow | None
 
 
-class Answers:
+class AnswerIntake:
     """Answers in, follow-up questions out. The caller holds the lock of the project's state."""
 
     def __init__(self, state: ProjectState, queue: QuestionQueue) -> None:
@@ -55,11 +59,14 @@ class Answers:
 
     # -- answers --------------------------------------------------------------------------------
 
-    def answer(self, given: Given) -> _Taken:
+    def answer(self, given: GivenAnswer) -> _AnswerReceipt:
         """Keep an answer and, if it is the first to its question, continue the question."""
         state, (number, step) = self._state, given.question
         ref = f"answer:{given.annotator}:{given.key}"
         earlier, lease, past, row = state.store.situation(number, ref, f"lease:{given.lease_id}")
+        if not given.whole and (state.project.true_label or (row is not None and row.round.ask_truth)):
+            refuse_costs(given.costs)
+            given = replace(given, costs={}, whole=True, ahead=())
         if earlier is not None:
             return self._again(earlier, given, row)
         lease = _own_lease(lease, given.lease_id, given.annotator)
@@ -88,18 +95,18 @@ class Answers:
             record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), ref)
             if row is not None:
                 record.save(row, plain, given.annotator)
-        return _Taken(record.events[0], row if row is not None and row.open and row.lease is not None else None)
+        return _AnswerReceipt(record.events[0], row if row is not None and row.open and row.lease is not None else None)
 
-    def _continued(self, row: Row, given: Given, body: dict[str, Any], expires: float) -> Row:
+    def _continued(self, row: QuestionRow, given: GivenAnswer, body: dict[str, Any], expires: float) -> QuestionRow:
         """The question after an answer: the next labels are leased to the same annotator, or it is closed."""
         project = self._state.project
         answered = with_answer(row.round, body, given.annotator, whole=given.whole)
         row = replace(row, round=answered, step=row.step + 1, holder=given.annotator)
         pending = without_labels(answered, project.retired)
         left = () if given.whole else pending.next_labels(project.scale.bounds)
-        asking = self._n_fitting(row, body, self._state.limits, left)
-        if not asking and (later := self._n_fitting(row, body, self._state.project_limits, left)):
-            # this run may spend no more, but another one may go on
+        asking = self._n_fitting(row, body, self._state.limits, left) if left else 0
+        later = self._n_fitting(row, body, self._state.project_limits, left) if left and not asking else 0
+        if later:  # this run may spend no more, but another one may go on
             return replace(row, round=pending, asking=later, lease=None, holder=None, expires=None)
         if not asking:
             return replace(row, open=False, asking=0, lease=None, expires=None)
@@ -107,7 +114,7 @@ class Answers:
         body["then"] = {"labels": self._queue.in_project_order(left[:asking]), "until": expires}
         return replace(row, asking=asking, lease=given.lease_id, expires=expires)
 
-    def _asked_ahead(self, row: Row, given: Given, body: dict[str, Any]) -> list[str]:
+    def _asked_ahead(self, row: QuestionRow, given: GivenAnswer, body: dict[str, Any]) -> list[str]:
         """The follow-up labels that an answer gives already, as far as the rule asks for them and the budget allows.
 
         So one answer gives the same round, at the same price, as one answer per label. Others count as volunteered.
@@ -126,16 +133,14 @@ class Answers:
             found = found.with_answers({label: given.costs[label] for label in left})
         return ahead
 
-    def _n_fitting(self, row: Row, body: dict[str, Any], limits: Limits, labels: Sequence[str]) -> int:
+    def _n_fitting(self, row: QuestionRow, body: dict[str, Any], limits: Limits, labels: Sequence[str]) -> int:
         """How many of these labels the limits allow to ask about after an answer."""
-        if not labels:
-            return 0
         costs = list(body["booked"]) if "booked" in body else body["put"]
         price = body.get("price", limits.price_of(body["looks"], costs))
         spent = self._queue.committed(without=row.number) + Spent(body["looks"], body["put"], price)
         return limits.n_fitting(spent, labels)
 
-    def _again(self, event: Event, given: Given, row: Row | None) -> _Taken:
+    def _again(self, event: Event, given: GivenAnswer, row: QuestionRow | None) -> _AnswerReceipt:
         """The receipt for an answer that was sent before with the same key."""
         body = event.body
         if event.who != given.annotator or event.id in self._state.counters.undone:
@@ -146,7 +151,7 @@ class Answers:
         if not same or {**dict.fromkeys(body["costs"]), **given.costs} != body["costs"]:
             raise ConflictError("This key was used for another answer. Choose a new key for each answer.")
         goes_on = row is not None and row.open and row.holder == event.who and row.step == given.question[1] + 1
-        return _Taken(event, row if body["learned"] and goes_on else None)
+        return _AnswerReceipt(event, row if body["learned"] and goes_on else None)
 
     def displayed_labels(self, annotator: str, question: tuple[int, int], lease_id: str) -> list[str]:
         """The labels that a lease of this annotator has displayed at a step of its question."""
@@ -161,7 +166,8 @@ class Answers:
         row = store.question(lease.body["question"])
         if row is None or not row.open or row.lease != lease_id:
             raise ConflictError(
-                f"The lease {lease_id} is over: its question was answered or leased to another annotator."
+                f"The lease {lease_id} is over: its question was answered or leased to another annotator. "
+                "Lease a new one."
             )
         with self._state.recording() as record:
             expires = record.now + lasting
@@ -209,24 +215,32 @@ class Answers:
         """Flag the example of a lease for an engineer; the same flag again changes nothing."""
         lease = self._lease_of(lease_id, annotator)
         known = self._state.counters.remarks.flags.values()
-        if (annotator, lease.example, note) not in {(one.who, one.example, one.note) for one in known}:
+        if (annotator, lease.example, note) not in {(one.who, one.example, one.body["note"]) for one in known}:
             with self._state.recording() as record:
                 record.add(FLAGGED, {"question": lease.body["question"], "note": note}, annotator, lease.example)
 
     def _lease_of(self, lease_id: str, annotator: str) -> Event:
         return _own_lease(self._state.log.named(f"lease:{lease_id}"), lease_id, annotator)
 
-    def _refuse_regaining(self, row: Row, lease_id: str, annotator: str) -> None:
+    def _refuse_regaining(self, row: QuestionRow, lease_id: str, annotator: str) -> None:
         """An expired lease made room for others, and its holder may have leased another question."""
         state, limits = self._state, self._state.limits
         if self._queue.n_affordable(row, limits, self._queue.committed(without=row.number)) < row.asking:
-            raise ConflictError(f"The lease {lease_id} has expired, and the budget has no room for its question now.")
+            raise ConflictError(
+                f"The lease {lease_id} has expired, and the budget has no room for its question now. "
+                "Raise the budget, or wait for other leases to end."
+            )
         if state.store.n_held(annotator, state.clock()) >= MOST_HELD:
-            raise ConflictError(f"The lease {lease_id} has expired, and {annotator!r} holds {MOST_HELD} others now.")
+            raise ConflictError(
+                f"The lease {lease_id} has expired, and {annotator!r} holds {MOST_HELD} others now. "
+                "Answer or release one of those."
+            )
         if self._is_elsewhere(row, annotator, valid_answers(state.log.about(row.example))):
-            raise ConflictError(f"The lease {lease_id} has expired, and {annotator!r} has another copy of it.")
+            raise ConflictError(
+                f"The lease {lease_id} has expired, and {annotator!r} has another copy of it. Answer that one."
+            )
 
-    def _is_elsewhere(self, row: Row, annotator: str, valid: list[Event]) -> bool:
+    def _is_elsewhere(self, row: QuestionRow, annotator: str, valid: list[Event]) -> bool:
         """Whether this annotator has or answered another copy of the question: each annotator counts once."""
         if self._state.project.overlap == 1:
             return False
@@ -235,56 +249,92 @@ class Answers:
         now = self._state.clock()
         return any(copy.holder == annotator and not _has_no_lease(copy, now) for copy in self._state.store.copies(row))
 
+    # -- undo -----------------------------------------------------------------------------------
 
-# -- what the log says of one example -------------------------------------------------------------
+    def undo(self, annotator: str, answer_id: str, lasting: float = LEASE) -> QuestionRow | None:
+        """Withdraw an answer and those that followed from it; the question, leased to its author again.
 
+        None for an answer that was kept beside an earlier one: it has no question to return.
+        """
+        answer = self._own_answer(annotator, answer_id)
+        row = self._state.store.question(answer.body["question"]) if answer.body["learned"] else None
+        past = self._state.log.about(answer.example or 0)
+        if row is None:
+            with self._state.recording() as record:
+                _record_undone(record, answer, valid_answers(past), self._booked(answer.who, past))
+            return None
+        undone = [one for one in learned_answers(past, row.number) if one.body["step"] >= answer.body["step"]]
+        self._refuse_taking_away(row, annotator, undone)
+        return self._withdraw(row, past, undone, lasting)
 
-def valid_answers(events: Iterable[Event]) -> list[Event]:
-    """The answers that were not undone.
+    def _withdraw(self, row: QuestionRow, past: list[Event], undone: list[Event], lasting: float) -> QuestionRow:
+        state, first, valid = self._state, undone[0], valid_answers(past)
+        closed = self._closing_of(row)
+        row = _before(row, [one for one in learned_answers(past, row.number) if one not in undone])
+        left = len(row.round.next_labels(state.project.scale.bounds))
+        row = replace(row, open=True, step=first.body["step"], asking=min(left, len(first.body["asked"])))
+        with state.recording() as record:
+            for answer in reversed(undone):
+                booked = self._booked(answer.who, past)
+                _record_undone(record, answer, valid, booked, closed if answer is undone[-1] else None)
+                valid.remove(answer)
+            lease, expires = secrets.token_urlsafe(12), record.now + lasting
+            row = replace(row, holder=first.who, lease=lease, expires=expires)
+            record.save(row, row.round.to_json())
+            self._queue.record_lease(record, row, lasting)
+            if closed is not None:
+                self._promote_copy(record, row, past)
+        if closed is not None:
+            state.model.rebuild()
+        return row
 
-    >>> valid_answers([Event("answered", at=1.0, id=4), Event("undone", at=2.0, id=5, body={"answer": 4})])
-    []
-    """
-    past = list(events)
-    undone = {event.body["answer"] for event in past if event.kind == UNDONE}
-    return [event for event in past if event.kind == ANSWERED and event.id not in undone]
+    def _booked(self, who: str | None, past: list[Event]) -> Limits:
+        """The limits with the prices at which an annotator's answers about an example were booked."""
+        limits = self._state.project.limits
+        if not limits.by_label:
+            return limits
+        booked = [event.body.get("booked", {}) for event in past if event.who == who and event.kind == ANSWERED]
+        return replace(limits, price_per_cost=dict(ChainMap(*booked, limits.price_per_cost)))
 
+    def _promote_copy(self, record: Recording, row: QuestionRow, past: list[Event]) -> None:
+        """Let the model learn the copy of the question that was closed next, if there is one."""
+        done = [copy for copy in self._state.store.copies(row) if not copy.open]
+        for copy in sorted(done, key=lambda copy: _order_of_closing(learned_answers(past, copy.number))):
+            if record.teach_trusted(copy, copy.round.to_json(), copy.holder):
+                return
 
-def learned_answers(events: Iterable[Event], number: int) -> list[Event]:
-    """The valid answers that this question continued from."""
-    return [event for event in valid_answers(events) if event.body["question"] == number and event.body["learned"]]
+    def _refuse_taking_away(self, row: QuestionRow, annotator: str, undone: list[Event]) -> None:
+        answer_id = undone[0].id
+        if any(past.who != annotator for past in undone):
+            raise ConflictError(
+                f"The answer {answer_id} cannot be undone: another annotator continued from it. "
+                "Correct it in the review."
+            )
+        now = self._state.clock()
+        held = row.open and row.lease is not None and (row.expires or 0.0) >= now
+        if held and row.holder != annotator:
+            raise ConflictError(
+                f"The answer {answer_id} cannot be undone now: another annotator has its example. Try later."
+            )
+        if not held and self._state.store.n_held(annotator, now) >= MOST_HELD:
+            raise ConflictError(
+                f"The answer {answer_id} cannot be undone now: {annotator!r} holds {MOST_HELD} questions. "
+                "Answer or release some first."
+            )
 
+    def _own_answer(self, annotator: str, answer_id: str) -> Event:
+        event = self._state.log.get(parsed_answer(answer_id))
+        if event is None or event.kind != ANSWERED or event.who != annotator:  # answers of others stay secret
+            raise UnknownIdError(f"There is no answer {answer_id!r:.60} of {annotator!r}.")
+        if event.id in self._state.counters.undone:
+            raise ConflictError(f"The answer {answer_id} was undone already.")
+        return event
 
-def with_answer(asked: Round, body: Mapping[str, Any], who: str | None, *, whole: bool = False) -> Round:
-    """The round with an answer as its event records it.
-
-    A lease may have displayed labels that the round does not ask about, because it was decided again since. Those count
-    as volunteered.
-    """
-    found = asked.with_answers(body["costs"], asked=asked.ask if whole else body["asked"], by=who)
-    found = replace(found, truth=body.get("truth")) if asked.ask_truth else found
-    outside = {*found.costs} - {*found.ask, *found.unasked}
-    return replace(found, unasked=(*found.unasked, *sorted(outside))) if outside else found
-
-
-def charge(
-    who: str | None, answer: Mapping[str, Any], others: Iterable[Event], limits: Limits = NO_LIMITS
-) -> dict[str, Any]:
-    """What an answer adds to the same annotator's other answers about an example: "looks", 1 if it is new, and costs.
-
-    Each annotator is paid once for each cost, however often and under however many leases it was asked for. If labels
-    have prices, "booked" has the usual price of each new cost.
-
-    >>> other = Event("answered", at=1.0, who="ada", body={"step": 0, "asked": ["cat"]})
-    >>> charge("ada", {"step": 0, "asked": ["cat", "dog"]}, [other])
-    {'looks': 0, 'put': 1}
-    """
-    own = [event.body for event in others if event.who == who]
-    asked = {label for body in own for label in body["asked"]}
-    looks = answer["step"] == 0 and all(body["step"] > 0 for body in own)
-    new = [label for label in dict.fromkeys(answer["asked"]) if label not in asked]
-    booked = {"booked": {label: limits.cost_price(label) for label in new}} if limits.by_label else {}
-    return {"looks": int(looks), "put": len(new), **booked}
+    def _closing_of(self, row: QuestionRow) -> int | None:
+        """The event that taught the model this question's answers; None if it has not learned them."""
+        number = self._state.counters.closed.get(row.example)
+        event = None if number is None else self._state.log.get(number)
+        return number if event is not None and event.body.get("question") == row.number else None
 
 
 def _displayed_labels(lease: Event, past: Iterable[Event], question: tuple[int, int], lease_id: str) -> list[str]:
@@ -301,16 +351,16 @@ def _displayed_labels(lease: Event, past: Iterable[Event], question: tuple[int, 
             followed = event.kind == ANSWERED and "then" in body
             if followed and (body.get("lease"), body["step"] + 1) == (lease.id, step):
                 return list(body["then"]["labels"])
-    raise UnknownIdError(f"There is no question '{number}.{step}' under the lease {lease_id}.")
+    raise UnknownIdError(f"There is no question '{number}.{step}' under the lease {lease_id}. Lease one.")
 
 
 def _own_lease(lease: Event | None, lease_id: str, annotator: str) -> Event:
     if lease is None or lease.who != annotator:
-        raise UnknownIdError(f"There is no lease {lease_id!r:.60} of {annotator!r}.")
+        raise UnknownIdError(f"There is no lease {lease_id!r:.60} of {annotator!r}. Lease a question first.")
     return lease
 
 
-def _has_no_lease(row: Row, now: float) -> bool:
+def _has_no_lease(row: QuestionRow, now: float) -> bool:
     return row.lease is None or (row.expires or 0.0) < now
 
 
@@ -319,3 +369,26 @@ def _refuse_second(valid: list[Event], lease: Event, step: int) -> None:
         if (event.body.get("lease"), event.body["step"]) == (lease.id, step):
             number = event.body["question"]
             raise ConflictError(f"{event.who!r} has already answered question {number}.{step}. Undo that answer first.")
+
+
+def _before(row: QuestionRow, remaining: list[Event]) -> QuestionRow:
+    """The question after the remaining answers only; an undone answer may have given the same costs as they did."""
+    found = replace(row.round, costs={}, unasked=(), by={}, truth=None)
+    for answer in remaining:
+        found = with_answer(found, answer.body, answer.who)
+    return replace(row, round=found)
+
+
+def _order_of_closing(answers: list[Event]) -> tuple[bool, int]:
+    """By the last answer; then the examples cut off by the budget."""
+    return "then" in answers[-1].body, answers[-1].id
+
+
+def _record_undone(
+    record: Recording, answer: Event, valid: list[Event], booked: Limits, closed: int | None = None
+) -> None:
+    """Record that an answer is undone; costs that another valid answer gives as well stay paid."""
+    body: dict[str, Any] = {name: answer.body[name] for name in _COUNTED if name in answer.body}
+    body |= charge(answer.who, answer.body, [other for other in valid if other.id != answer.id], booked)
+    body |= {"answer": answer.id} | ({} if closed is None else {"closed": closed})
+    record.add(UNDONE, body, answer.who, answer.example)

@@ -18,19 +18,20 @@ from pathlib import Path
 from typing import Any, cast
 
 from coalface.desk.log.ownership import new_id
-from coalface.desk.log.store import Row, Store
-from coalface.desk.project.archive_limits import (
+from coalface.desk.log.store import QuestionRow, Store
+from coalface.desk.project.project import DATABASE, LABELS, MATRIX, POOL, Project
+from coalface.desk.project.settings_file import SETTINGS, changed_text, without_addresses, write_settings
+from coalface.desk.service.archive_checks import (
     USUAL_LIMITS,
     ArchiveLimits,
     bounded_lines,
+    check_history,
     check_members,
+    check_pool,
+    checked_event,
     plain_object,
     readable,
 )
-from coalface.desk.project.pool_check import check_pool
-from coalface.desk.project.project import DATABASE, LABELS, MATRIX, POOL, Project
-from coalface.desk.project.settings_file import SETTINGS, changed_text, without_addresses, write_settings
-from coalface.desk.service.history_check import check_history, checked_event
 from coalface.errors import FileFormatError
 from coalface.files.atomic import atomic_write, new_folder
 
@@ -98,7 +99,9 @@ def _unpack(archive: zipfile.ZipFile, folder: Path, database: str) -> None:
         if name in (_EVENTS, _QUESTIONS, SETTINGS):
             continue
         if name not in (LABELS, MATRIX) and not _POOL_FILE.fullmatch(name):
-            raise FileFormatError(f"{archive.filename} must hold files of a project only, got {name!r:.80}.")
+            raise FileFormatError(
+                f"{archive.filename} must hold files of a project only, got {name!r:.80}. Export it again."
+            )
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         with archive.open(name) as packed, place.open("wb") as file:
@@ -125,7 +128,7 @@ def _fill(project: Project, archive: zipfile.ZipFile) -> None:
         for lines in _blocks(archive, _EVENTS):
             store.log.extend(connection, [checked_event(line) for line in lines])
         for lines in _blocks(archive, _QUESTIONS):
-            store.add(connection, map(Row.from_json, lines))
+            store.add(connection, map(QuestionRow.from_json, lines))
         store.renumber(connection)
 
 

@@ -1,9 +1,9 @@
 """The input of a desk's callers, checked where it comes in: ids, keys, names, times and prices."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
+from coalface.data.numbers import is_number
 from coalface.errors import InputError, UnknownIdError
 
 _LONGEST_LEASE = 7 * 86400.0  # seconds
@@ -19,7 +19,7 @@ def parsed_question(question_id: str) -> tuple[int, int]:
     """
     number, _, step = str(question_id).partition(".")
     if not (_is_number(number) and _is_number(step)):
-        raise UnknownIdError(f"There is no question {question_id!r:.60}.")
+        raise UnknownIdError(f"There is no question {question_id!r:.60}. Lease one.")
     return int(number), int(step)
 
 
@@ -33,9 +33,8 @@ def parsed_answer(answer_id: str) -> int:
 def checked_said(seconds: Any, note: Any, price: Any) -> dict[str, Any]:
     """What was sent with the costs of an answer, without what is None."""
     for name, value in (("seconds", seconds), ("price", price)):
-        fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
-        if value is not None and not fits:
-            raise InputError(f"{name} must be a non-negative number, got {value!r}.")
+        if value is not None and not (is_number(value) and 0 <= value < 1e9):
+            raise InputError(f"{name} must be a non-negative number, got {value!r}. Correct it or leave it out.")
     if note is not None:
         _check_text(note)
     return {
@@ -74,28 +73,29 @@ def checked_note(note: Any) -> str:
 
 def _check_text(note: Any) -> None:
     if not (isinstance(note, str) and len(note) <= _LONGEST_NOTE and _is_storable(note)):
-        raise InputError(f"note must be a text of at most {_LONGEST_NOTE} characters, got {note!r:.60}.")
+        raise InputError(f"note must be a text of at most {_LONGEST_NOTE} characters, got {note!r:.60}. Shorten it.")
 
 
 def checked_ttl(ttl: Any) -> float:
     """How long a lease lasts, in seconds."""
-    fits = isinstance(ttl, int | float) and not isinstance(ttl, bool) and math.isfinite(ttl)
-    if not fits or not 0 < ttl <= _LONGEST_LEASE:
-        raise InputError(f"ttl must be a number of seconds above 0, at most {_LONGEST_LEASE:g}, got {ttl!r}.")
+    if not (is_number(ttl) and 0 < ttl <= _LONGEST_LEASE):
+        raise InputError(
+            f"ttl must be a number of seconds above 0, at most {_LONGEST_LEASE:g}, got {ttl!r}. Correct it."
+        )
     return float(ttl)
 
 
 def checked_name(what: str, name: Any) -> str:
     """A name or key of reasonable length."""
     if not (isinstance(name, str) and 1 <= len(name) <= _LONGEST_NAME and _is_storable(name)):
-        raise InputError(f"{what} must be a text of 1 to {_LONGEST_NAME} characters, got {name!r:.60}.")
+        raise InputError(f"{what} must be a text of 1 to {_LONGEST_NAME} characters, got {name!r:.60}. Correct it.")
     return name
 
 
 def checked_annotator(name: Any) -> str:
     """The name of an annotator; a colon separates it from the key in the log's names of answers."""
     if ":" in checked_name("annotator", name):
-        raise InputError(f"annotator must be a name without a colon, got {name!r:.60}.")
+        raise InputError(f"annotator must be a name without a colon, got {name!r:.60}. Replace the colon.")
     return str(name)
 
 

@@ -24,14 +24,14 @@ from coalface.desk.log.events import (
     SETTLED,
     STOPPED,
     UNDONE,
+    WITHDRAWING,
     Decided,
     change_in,
     withdrawn_by,
 )
 from coalface.desk.project.spending import Limits, Spent
-from coalface.desk.service.messages import AnnotatorRow, Estimate
-from coalface.desk.service.remarks import Remarks
-from coalface.desk.service.review_book import ReviewBook
+from coalface.desk.service.messages import AnnotatorRow, EstimatedMean
+from coalface.desk.service.review_book import Remarks, ReviewBook
 from coalface.desk.service.timeline import ProgressiveCost, Timeline
 from coalface.rounds.event_log import Event
 from coalface.rounds.label_change import ADD, RENAME, LabelChange
@@ -103,7 +103,6 @@ class Counters:
         self.excess = 0.0  # by how much a program's own price of a cost exceeded the usual one, at most
         self.booked = dict.fromkeys(labels, 0.0)  # label -> the price of its costs; 0 unless labels have prices
         self.calls = CallBook()
-        self.remarks = Remarks()
         self.judges: dict[str, float] = {}  # programs that are checked against people -> their gate, 0 for none
         self._held_back: dict[int, tuple[int, list[str]]] = {}  # question -> example, judges in doubt
         self.comparisons = 0  # grows with every change to costs that two annotators gave
@@ -117,7 +116,7 @@ class Counters:
         self._paid: deque[_Paid] = deque(maxlen=_WINDOW)
         self._recorded = 0
         self._given: dict[tuple[int, str], dict[str, list[float]]] = {}
-        self.review = ReviewBook()
+        self.review, self.remarks = ReviewBook(), Remarks()
         self._passed = bytearray()  # by example, 1 if it was passed over
 
     def was_passed(self, example: int) -> bool:
@@ -140,9 +139,11 @@ class Counters:
 
     def take_in(self, events: Iterable[Event], rounds: Iterable[list[Decided]]) -> None:
         """Count events and the rounds that each of them teaches, in the order of the log."""
-        for event, decided in zip(events, rounds, strict=True):
+        pairs = list(zip(events, rounds, strict=True))
+        self.remarks.take_in([event for event, _ in pairs])
+        self.review.take_in(pairs)
+        for event, decided in pairs:
             self._take_in(event)
-            self.review.take_in(event, decided)
             for example, one in decided:
                 self._record_cost(event.id, one)
                 if event.kind == PASSED:
@@ -163,7 +164,6 @@ class Counters:
             if event.kind in (CALLING, CALLED):
                 paid = Spent(price=self.calls.take_in(event))
                 self.spent, worker.spent = self.spent + paid, worker.spent + paid
-        self.remarks.take_in(event)
         self._follow_trust(event)
         if event.kind in (ANSWERED, UNDONE):
             self._count(event, 1 if event.kind == ANSWERED else -1)
@@ -175,7 +175,7 @@ class Counters:
             if body.get("closed"):
                 self.closed.pop(event.example or 0, None)
         self._follow_pool(event)
-        if withdrawn := withdrawn_by(event):
+        if event.kind in WITHDRAWING and (withdrawn := withdrawn_by(event)):
             self._withdraw(withdrawn)
         if event.kind == LABELS:
             self._change_labels(change_in(event))
@@ -344,7 +344,7 @@ class Counters:
         correction = (self._scale.to_unit(cost) - predicted) / chance
         return np.asarray(predicted + np.where(np.isnan(cost), 0.0, correction))
 
-    def test_cost(self) -> Estimate | None:
+    def test_cost(self) -> EstimatedMean | None:
         """The mean cost of the answers that the model would have given to the last examples, before it learned them."""
         n = len(self._paid)
         if n < _FEWEST:
@@ -353,7 +353,7 @@ class Counters:
         half = 1.96 * float(paid.std(ddof=1)) / n**0.5
         floor, ceiling = self._scale.floor, self._scale.ceiling
         ends = [float(self._scale.from_unit(np.array(paid.mean() + step * half))) for step in (0, -1, 1)]
-        return Estimate(ends[0], max(ends[1], floor), min(ends[2], ceiling), n)
+        return EstimatedMean(ends[0], max(ends[1], floor), min(ends[2], ceiling), n)
 
     def annotators(self) -> list[AnnotatorRow]:
         """Everyone who answered, by name."""

@@ -1,64 +1,56 @@
-"""What engineers and reviewers change without questions: examples that come and go, and costs that they give."""
+"""What engineers and reviewers change without questions: examples that come and go, and costs that they give.
+
+The log keeps what was there before beside the correction and its reason. The model learns the correction in place of
+what it replaces: it is rebuilt without the old answer. Costs of an example that was passed over are learned as late
+ones, because its round is counted already.
+"""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Annotated, Any
 
-from coalface.desk.log.events import SETTLED
-from coalface.desk.project.sources import Source
-from coalface.desk.service.checks import checked_name, checked_reason, given_reason
-from coalface.desk.service.pool_changes import Added, PoolChanges
-from coalface.desk.service.project_state import ProjectState
-from coalface.desk.service.settling import IMPORT, LABEL_STUDIO, REVIEW, Costs, Settled, Settlement, Settling, imported
-from coalface.errors import InputError, UnknownLabelError
+from coalface.desk.log.events import SETTLED, rounds_in
+from coalface.desk.service.checks import checked_name, given_reason
+from coalface.desk.service.messages import Unsent
+from coalface.desk.service.pool_changes import PoolChanges, withdraw_questions
+from coalface.desk.service.project_state import ProjectState, Recording
+from coalface.errors import ConflictError, InputError, UnknownLabelError
+from coalface.rounds.event_log import Event
+from coalface.rounds.round import Costs, Round
+
+REVIEW, IMPORT, LABEL_STUDIO = "review", "import", "label-studio"  # the sources of costs
+_BLOCK = 500  # examples settled in one transaction
 
 
-class Curation:
+@dataclass(frozen=True)
+class Settlement:
+    """The costs of one example, checked; empty if what is known is taken back. The same ``key`` counts once."""
+
+    example: int
+    costs: Costs
+    key: str | None = None
+    truth: str | None = None
+    gold: bool = False
+    more: Mapping[str, Any] = field(default_factory=dict)  # further fields of the event
+
+    @property
+    def ref(self) -> str | None:
+        """Its unique name in the log."""
+        return None if self.key is None else f"settle:{self.key}"
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How many examples were settled, and how many were left as they were, because they were known already."""
+
+    settled: int
+    known: int
+    events: Annotated[tuple[int, ...], Unsent] = ()
+
+
+class Curation(PoolChanges):
     """The changes that a desk makes for engineers and reviewers; each is one transaction or a few."""
-
-    def __init__(self, state: ProjectState) -> None:
-        self._state = state
-        self._pool_changes, self._settling = PoolChanges(state), Settling(state)
-
-    def add_examples(
-        self,
-        examples: Source,
-        who: str | None = None,
-        *,
-        features: Any = None,
-        first: bool = False,
-        in_order: bool = False,
-    ) -> Added:
-        """Add the examples of a file or a list that the pool does not have; questions about them come after the others.
-
-        With ``first``, they come before all undecided ones; with ``in_order``, in the order given. ``features`` are
-        needed in a project that was created with features of its own.
-
-        >>> from coalface.desk.service.desk import Desk
-        >>> from coalface.desk.project.project import Project
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     desk = Desk(Project.create(f"{folder}/mail", [{"text": "hi"}], labels=["delivery", "refund"]))
-        ...     desk.curation.add_examples([{"text": "hi"}, {"text": "My parcel is late"}]), len(desk.project.pool)
-        ...     desk.close()
-        (Added(added=1, known=1), 2)
-        """
-        return self._pool_changes.add(examples, who, features, first=first, in_order=in_order)
-
-    def retire_examples(self, ids: Iterable[str], who: str | None = None, reason: str = "") -> int:
-        """Ask about these examples no more and let the model forget them; the log keeps their answers.
-
-        Returns how many of them were not retired before.
-        """
-        note = checked_reason(reason)
-        with self._state.lock:
-            return self._pool_changes.retire(list(ids), who, note)
-
-    def restore_examples(self, ids: Iterable[str], who: str | None = None, reason: str = "") -> int:
-        """Bring retired examples back with what is known about them; how many of them were retired."""
-        note = checked_reason(reason)
-        with self._state.lock:
-            return self._pool_changes.restore(list(ids), who, note)
 
     def import_costs(
         self, records: Sequence[Mapping[str, Any]], who: str | None = None, *, gold: bool = False
@@ -71,8 +63,8 @@ class Curation:
         """
         wanted = [self._imported(name, label, costs, gold=gold) for name, label, costs in imported(records)]
         with self._state.lock:
-            self._settling.check(wanted)  # all of them, because they are settled in several transactions
-            return self._settling.settle(wanted, who, IMPORT, "", replaces=gold)
+            self._check_settlements(wanted)  # all of them, because they are settled in several transactions
+            return self._settle_all(wanted, who, IMPORT, "", replaces=gold)
 
     def check(self, records: Sequence[Mapping[str, Any]], ids: Iterable[str], coming: Container[str] = ()) -> None:
         """Raise an error if costs could not be imported, or an id is not in the pool nor among those ``coming``."""
@@ -101,10 +93,10 @@ class Curation:
         """
         one = self._settlement(example_id, label, costs, key=None if key is None else checked_name("key", key))
         if not one.costs:
-            raise InputError("A correction must give at least one cost, or the true label, got none.")
+            raise InputError("A correction must give at least one cost, or the true label, got none. Give one of them.")
         why = given_reason(reason)
         with self._state.lock:
-            found = self._settling.settle([one], who, REVIEW, why, replaces=True)
+            found = self._settle_all([one], who, REVIEW, why, replaces=True)
             self._state.release_trusted()
             return found
 
@@ -119,7 +111,7 @@ class Curation:
         one = self._settlement(example_id, truth, {} if truth else costs, key=f"{LABEL_STUDIO}:{annotation}:{version}")
         with self._state.lock:
             wanted = [replace(one, more={"annotation": annotation})]
-            return self._settling.settle(wanted, who, LABEL_STUDIO, "", replaces=True)
+            return self._settle_all(wanted, who, LABEL_STUDIO, "", replaces=True)
 
     def withdraw_annotation(self, who: str, annotation: str) -> Settled:
         """Take back what an annotation of Label Studio said, if that still counts."""
@@ -132,7 +124,7 @@ class Curation:
                 and event.body.get("annotation") == annotation
                 and closed.get(event.example) in (event.id, event.body.get("confirms"))
             ]
-            return self._settling.settle(about[-1:], who, LABEL_STUDIO, "", replaces=True)
+            return self._settle_all(about[-1:], who, LABEL_STUDIO, "", replaces=True)
 
     def _imported(self, example_id: str, label: str | None, costs: Mapping[str, Any], *, gold: bool) -> Settlement:
         """The costs of an example; an error names the example."""
@@ -167,3 +159,111 @@ class Curation:
             return project.scale.checked(named), None
         truth = self._state.known_label(label)
         return dict(zip(project.labels, project.costs_of_truth(truth).tolist(), strict=True)), truth
+
+    # -- settling; the caller holds the lock of the project's state -----------------------------
+
+    def _settle_all(
+        self, wanted: Iterable[Settlement], who: str | None, source: str, reason: str, *, replaces: bool
+    ) -> Settled:
+        """Let the costs count, in the order given; without ``replaces``, only those of examples without known costs."""
+        remaining, numbers, known = iter(wanted), list[int](), 0
+        while block := list(islice(remaining, _BLOCK)):
+            with self._state.recording() as record:
+                for one in block:
+                    if not self._settle(record, one, who, {"source": source, "reason": reason}, replaces=replaces):
+                        known += 1
+            numbers += [event.id for event in record.events if event.kind == SETTLED]
+        return Settled(len(numbers), known, tuple(numbers))
+
+    def _check_settlements(self, wanted: Sequence[Settlement]) -> None:
+        """Raise an error if an example comes twice or is retired, before anything is settled."""
+        seen = set[int]()
+        for one in wanted:
+            self._refuse_retired(one)
+            if one.example in seen:
+                raise self._twice(one)
+            seen.add(one.example)
+
+    def _refuse_retired(self, one: Settlement) -> None:
+        if one.example in self._state.counters.retired:
+            name = self._state.project.pool.example_id(one.example)
+            raise ConflictError(f"The example {name!r} is retired. Restore it first.")
+
+    def _twice(self, one: Settlement) -> InputError:
+        name = self._state.project.pool.example_id(one.example)
+        return InputError(f"An example must come once, got {name!r} twice. Remove one.")
+
+    def _settle(
+        self, record: Recording, one: Settlement, who: str | None, about: dict[str, Any], *, replaces: bool
+    ) -> bool:
+        state = self._state
+        self._refuse_retired(one)
+        if one.ref is not None and (record.has(one.ref) or state.log.named(one.ref) is not None):
+            return False
+        if record.settles(one.example):
+            raise self._twice(one)
+        earlier = state.counters.closed.get(one.example)
+        if earlier is not None and not replaces:
+            return False
+        before = None if earlier is None else _round_of(state, earlier)
+        after = self._after(before, one, who)
+        if one.gold and before is not None and self._is_gold(one.example, before, after):
+            return False
+        body = {**after.to_json(), **about, **one.more} | ({"truth_given": one.truth} if one.truth is not None else {})
+        body |= {"gold": True} if one.gold else {}
+        if before is not None and dict(before.costs) == dict(after.costs):
+            body["confirms"] = earlier
+        elif earlier is not None:
+            body["closed"] = earlier
+        record.settle(Event(SETTLED, record.now, who, example=one.example, ref=one.ref, body=body), after)
+        withdraw_questions(record, one.example)
+        return True
+
+    def _is_gold(self, example: int, before: Round, after: Round) -> bool:
+        """Whether an example is a gold question already, with these very costs."""
+        expected = {label: cost for label, cost in after.costs.items() if cost is not None}
+        return dict(before.costs) == dict(after.costs) and self._state.counters.review.gold.get(example) == expected
+
+    def _after(self, before: Round | None, one: Settlement, who: str | None) -> Round:
+        """The round with the new costs; labels that are not mentioned keep theirs, unless all are taken back."""
+        if before is None:
+            turn = self._state.project.pool.turn(one.example)
+            before = Round(turn, late=self._state.counters.was_passed(one.example))
+        costs = {**before.costs, **one.costs} if one.costs else {}
+        authors = dict.fromkeys(one.costs, who) if who is not None else {}
+        return replace(
+            before,
+            ask_truth=False,
+            truth=None,
+            costs=costs,
+            unasked=tuple(label for label in costs if label not in before.ask),
+            by={**before.by, **authors} if costs else {},
+        )
+
+
+def _round_of(state: ProjectState, number: int) -> Round:
+    """The round that an event has taught, with the labels' present names."""
+    event = state.log.get(number)
+    assert event is not None
+    return rounds_in(event)[0][1]
+
+
+def imported(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, str | None, dict[str, Any]]]:
+    """The id, the true label if one is given, and the costs of each record.
+
+    A record is ``{"id", "label"}``, or ``{"id", "costs": {label: cost}}`` as the JSON lines of an export have it.
+
+    >>> imported([{"id": 7, "label": "refund"}, {"id": "8", "costs": {"refund": 0.5}, "content": {}}])
+    [('7', 'refund', {}), ('8', None, {'refund': 0.5})]
+    """
+    found = []
+    for record in records:
+        if not isinstance(record, Mapping) or record.get("id") in (None, ""):
+            raise InputError(f'Known costs must have the "id" of an example, got {record!r:.80}. Add it.')
+        label, costs = record.get("label"), record.get("costs", {})
+        if not isinstance(costs, Mapping) or (label is None) != bool(costs):
+            raise InputError(
+                f'Known costs must have "label", the true label, or "costs" by label, got {record!r:.80}. Give one.'
+            )
+        found.append((str(record["id"]), None if label is None else str(label), dict(costs)))
+    return found

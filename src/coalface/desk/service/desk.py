@@ -5,20 +5,18 @@ log says. An acknowledged answer is on disk. Threads may share a desk; a project
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
 
 from coalface.desk.log.clock import SteadyClock
-from coalface.desk.log.events import ANSWERED, JUDGE, LABELS, RESOLVED
+from coalface.desk.log.events import JUDGE, LABELS, RESOLVED
 from coalface.desk.log.ownership import sole_use
 from coalface.desk.log.store import Store
 from coalface.desk.project.label_history import checked_change
 from coalface.desk.project.project import Project
-from coalface.desk.project.spending import Spent
-from coalface.desk.service import messages
-from coalface.desk.service.answers import Answers, Costs, Given
+from coalface.desk.service.agreements import checked_gate
+from coalface.desk.service.answers import AnswerIntake, GivenAnswer
 from coalface.desk.service.checks import (
     checked_annotator,
     checked_name,
@@ -26,32 +24,25 @@ from coalface.desk.service.checks import (
     checked_said,
     checked_ttl,
     parsed_question,
-    refuse_costs,
 )
 from coalface.desk.service.curation import Curation
-from coalface.desk.service.exports import export
-from coalface.desk.service.gates import checked_gate
 from coalface.desk.service.messages import (
-    Answered,
-    Expected,
     NoQuestion,
-    Overview,
-    Progress,
     Question,
     Receipt,
-    Remark,
 )
-from coalface.desk.service.overview import expected_spending, look_ahead, overview_of, predictions
 from coalface.desk.service.project_state import ProjectState
 from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.desk.service.reviews import Reviews
-from coalface.desk.service.shown import answer_of, message_of, question_of, remarks_of, with_alpha
-from coalface.desk.service.undo import Undo
+from coalface.desk.service.shown import (
+    DeskViews,
+    question_of,
+)
 from coalface.errors import InputError, UnknownIdError
 from coalface.rounds.label_change import RENAME, LabelChange
 
 
-class Desk:
+class Desk(DeskViews):
     """The desk of a project; ``close`` it at the end.
 
     >>> from tempfile import TemporaryDirectory
@@ -68,22 +59,16 @@ class Desk:
     def __init__(self, project: Project, store: Store | None = None, clock: Callable[[], float] | None = None) -> None:
         with ExitStack() as stack:
             stack.enter_context(sole_use(project.folder))
-            self.store = project.open_store(alone=True) if store is None else store
+            self.access = self.store = project.open_store(alone=True) if store is None else store
             stack.callback(self.store.close)
             self.state = ProjectState(project, self.store, clock or SteadyClock())
             self._closing = stack.pop_all()
         self._closed = False
         self._queue = QuestionQueue(self.state)
-        self._answers = Answers(self.state, self._queue)
-        self._undo = Undo(self.state, self._queue)
+        self._answers = AnswerIntake(self.state, self._queue)
         self._curation, self._reviews = Curation(self.state), Reviews(self.state)
         self._queue.shorten_leases()
         self.state.release_trusted()  # if an earlier process ended before it could
-
-    @property
-    def project(self) -> Project:
-        """The project with its labels as they are now."""
-        return self.state.project
 
     @property
     def curation(self) -> Curation:
@@ -155,11 +140,6 @@ class Desk:
         """The questions that this annotator holds now, the newest lease first."""
         return [question_of(self._live, self._queue, row) for row in self.store.held(annotator, self._live.clock())]
 
-    def has_lease(self, lease_id: str, annotator: str) -> bool:
-        """Whether this annotator ever got this lease."""
-        event = self._live.log.named(f"lease:{lease_id}")
-        return event is not None and event.who == annotator
-
     def renew(self, lease_id: str, annotator: str, ttl: float = LEASE) -> float:
         """Extend a lease, also an expired one whose question is still free; the time at which it ends now."""
         lasting = checked_ttl(ttl)
@@ -186,10 +166,6 @@ class Desk:
         with self._live.lock:
             self._answers.skip(lease_id, annotator, said)
 
-    def last_skip(self, annotator: str) -> int:
-        """The number of the event of this annotator's last skip that still holds; 0 if there is none."""
-        return max(self._live.latest_counters.remarks.skips_of(annotator), default=0)
-
     def resume(self, annotator: str, *, last: bool = False) -> bool:
         """Take back the last skip of an annotator, or all; whether there was one."""
         with self._live.lock:
@@ -206,7 +182,7 @@ class Desk:
         with self._live.lock:
             found = self._live.counters.remarks.flags.get(flag)
             if found is None:
-                raise UnknownIdError(f"There is no open flag {flag}.")
+                raise UnknownIdError(f"There is no open flag {flag}. It may be resolved already.")
             with self._live.recording() as record:
                 record.add(RESOLVED, {"flag": flag}, who, found.example)
 
@@ -245,13 +221,8 @@ class Desk:
         labels of ``Question.later`` that the annotator was asked about as well; other further labels are volunteered.
         If the question is for the true label, only "can't tell" can be answered here.
         """
-        costs = {self._known(label): cost for label, cost in costs.items()}
-        row = self.store.question(parsed_question(question_id)[0])
-        if self.project.true_label or (row is not None and row.round.ask_truth):
-            refuse_costs(self.project.scale.checked(costs))
-            return self.answer_truth(annotator, question_id, lease_id, None, key, seconds, note, price)
-        later = tuple(self._known(label) for label in ahead)
-        return self._take(annotator, question_id, lease_id, key, costs, (seconds, note, price), ahead=later)
+        known, later = self.state.known_costs(costs), tuple(self.state.known_costs(dict.fromkeys(ahead)))
+        return self._take(annotator, question_id, lease_id, key, known, (seconds, note, price), ahead=later)
 
     def answer_truth(
         self,
@@ -265,9 +236,9 @@ class Desk:
         price: float | None = None,
     ) -> Receipt:
         """Take the true label, which gives the cost of every label; None for "can't tell"."""
-        costs: Costs = {}
+        costs: dict[str, float | None] = {}
         if label is not None:
-            label = self._known(label)
+            label = self.known_label(label)
             costs = dict(zip(self.project.labels, self.project.costs_of_truth(label).tolist(), strict=True))
         said = (seconds, note, price)
         return self._take(annotator, question_id, lease_id, key, costs, said, whole=True, truth=label)
@@ -275,7 +246,7 @@ class Desk:
     def undo(self, annotator: str, answer_id: str) -> Question | None:
         """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""
         with self._live.lock:
-            row = self._undo.undo(annotator, answer_id)
+            row = self._answers.undo(annotator, answer_id)
             self._live.release_trusted()
             return None if row is None else question_of(self._live, self._queue, row)
 
@@ -301,70 +272,7 @@ class Desk:
                 record.add(LABELS, change.to_json(), who)
             return self.project
 
-    # -- looking --------------------------------------------------------------------------------
-
-    def recent(self, annotator: str, n: int = 10, before: int | None = None) -> list[Answered]:
-        """An annotator's last answers, or the last ones before an answer, newest first."""
-        return [answer_of(self._live, event) for event in self._live.log.latest(annotator, ANSWERED, n, before)]
-
-    def remarks(self, n: int = 20) -> list[Remark]:
-        """The flags that engineers have not resolved, then the latest notes."""
-        return remarks_of(self._live, n)
-
-    def progress(self, annotator: str | None = None) -> Progress:
-        """What was asked so far, what may be spent, and one annotator's share of it."""
-        counters = self._live.latest_counters
-        spent, own = counters.spent, counters.workers.get(annotator or "")
-        mine, pace = (Spent(), None) if own is None else (own.spent, own.pace)
-        budget = self.project.limits.budget
-        return Progress(spent.examples, spent.costs, spent.price, budget, mine.examples, mine.costs, pace)
-
-    def overview(self) -> Overview:
-        """Everything the dashboard shows."""
-        state, progress = self._live, self.progress()
-        ahead = look_ahead(self.project, state.model.learner, state.counters, progress)  # others go on meanwhile
-        with state.lock:
-            found = overview_of(self.project, state.model, state.counters, progress, ahead)
-        return replace(found, annotators=[with_alpha(state, row) for row in found.annotators])
-
-    def expected(self) -> Expected | None:
-        """What the questions about the rest of the pool will take; None at its end."""
-        state = self._live
-        return expected_spending(self.project, state.model.learner, self.progress(), state.latest_counters.decided)
-
-    def events(self, after: int = 0, limit: int = 100) -> list[messages.Event]:
-        """The log after an event, in order."""
-        return [message_of(self.project, event) for event in self._live.log.page(after, limit)]
-
-    def predict(self, examples: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """For each example the best label, and the predicted cost and range of each label."""
-        return predictions(self.project, self._live.model.learner, examples)
-
-    def export(self, form: str, top: int | None = None) -> Iterator[bytes]:
-        """The answers as "jsonl", "csv" or "vw", the "model", or the "predictions" for the whole pool.
-
-        ``top`` limits the predictions to so many examples, the most uncertain first.
-        """
-        return export(self.project, self._live.log, lambda: self._live.model.settled()[0], form, top)
-
-    def settle(self) -> None:
-        """Wait until the model agrees with the log."""
-        self._live.model.settle()
-
     # -- inside ---------------------------------------------------------------------------------
-
-    @property
-    def _live(self) -> ProjectState:
-        """The state, unless the desk is closed."""
-        if self._closed:
-            raise InputError(
-                f"This desk of {self.project.folder} is closed. Open the project again with Desk(Project.open(folder))."
-            )
-        return self.state
-
-    def _known(self, label: str) -> str:
-        """The label, or the one that had this name when its question was displayed."""
-        return self.state.known_label(label)
 
     def _take(
         self,
@@ -380,7 +288,7 @@ class Desk:
         ahead: tuple[str, ...] = (),
     ) -> Receipt:
         """Check an answer, take it and say what became of it."""
-        given = Given(
+        given = GivenAnswer(
             annotator=annotator,
             costs=self.project.scale.checked(costs),
             question=parsed_question(question_id),

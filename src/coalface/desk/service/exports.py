@@ -20,7 +20,6 @@ from coalface.desk.log.events import (
     CLOSED,
     RETIRED,
     SETTLED,
-    UNDONE,
     WITHDRAWING,
     retired_in,
     rounds_in,
@@ -31,13 +30,14 @@ from coalface.desk.project.known_costs import harmless
 from coalface.desk.project.label_history import LabelHistory
 from coalface.desk.project.label_studio import task_of
 from coalface.desk.project.project import Project
-from coalface.desk.service.review_book import Costs, best_label, is_replaced
-from coalface.desk.service.settling import REVIEW
+from coalface.desk.service.curation import REVIEW
+from coalface.desk.service.example_log import is_replaced, valid_answers
+from coalface.desk.service.review_book import best_label
 from coalface.errors import InputError
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.arrays import answer_arrays
 from coalface.rounds.event_log import Event, EventLog
-from coalface.rounds.round import Round
+from coalface.rounds.round import Costs, Round
 
 _BLOCK = 1000  # examples predicted at a time
 _Known = Mapping[int, Costs]
@@ -73,7 +73,7 @@ def export(
         return _as_jsonl(lines) if form == "predictions" else _as_csv(project, lines)
     if form in ("label-studio", "parquet"):
         return _of_the_pool(project, log, form)
-    raise InputError(f"An export must be one of {', '.join(FORMS)}, got {form!r}.")
+    raise InputError(f"An export must be one of {', '.join(FORMS)}, got {form!r}. Choose one of these.")
 
 
 def _answered_examples(project: Project, log: EventLog) -> Iterator[dict[str, Any]]:
@@ -102,7 +102,7 @@ def _answered_examples(project: Project, log: EventLog) -> Iterator[dict[str, An
 def _unfinished_example(project: Project, log: EventLog, example: int) -> Iterator[dict[str, Any]]:
     """The line of an example that was not learned; none if all its answers were undone."""
     events = log.about(example)
-    standing = _standing_answers(events)
+    standing = valid_answers(events)
     if not standing:
         return
     costs: dict[str, float | None] = {}
@@ -133,14 +133,8 @@ def _closed(log: EventLog) -> Iterator[tuple[Event, int, Round]]:
 def _provenance(log: EventLog, closed: Event, costs: Costs) -> dict[str, Any]:
     """The answers and corrections that led to the costs of an example."""
     events = log.about(closed.example or 0)
-    answers = [_said(event, replaced=is_replaced(event, closed, costs)) for event in _standing_answers(events)]
+    answers = [_said(event, replaced=is_replaced(event, closed, costs)) for event in valid_answers(events)]
     return {"answers": answers, "corrections": _corrections(events)}
-
-
-def _standing_answers(events: list[Event]) -> list[Event]:
-    """The answers about an example that were not undone."""
-    undone = {event.body["answer"] for event in events if event.kind == UNDONE}
-    return [event for event in events if event.kind == ANSWERED and event.id not in undone]
 
 
 def _said(event: Event, *, replaced: bool = False) -> dict[str, Any]:

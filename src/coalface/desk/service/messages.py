@@ -1,16 +1,28 @@
-"""What a desk gives to annotators, programs and pages: plain values that become JSON unchanged.
+"""What a desk gives to annotators, programs and pages, and what the REST interface responds.
 
-Times are seconds since 1970, costs are on the user's scale, labels are spelled as the project spells them.
+Times are seconds since 1970, in JSON ISO 8601 in UTC. Costs are on the user's scale, labels are spelled as the project
+spells them. What only pages show is ``Unsent``.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
 
+from coalface.errors import InputError
 from coalface.kernels.state import AUDIT, NEW_LABEL, UNCERTAIN, WARM_UP
 from coalface.learner.forecasting import Interval
 from coalface.rounds.queries import REASONS
 from coalface.rounds.round import Round
 
+try:
+    from pydantic import Field, PlainSerializer
+except ModuleNotFoundError:  # pragma: no cover
+    raise InputError("The labelling service needs pydantic. Run: pip install 'coalface[app]'") from None
+
+Time = Annotated[float, PlainSerializer(lambda at: datetime.fromtimestamp(at, UTC), return_type=datetime)]
+Unsent = Field(exclude=True)
+PoolState = Literal["undecided", "open", "closed", "passed", "retired"]
+Content = Annotated[dict[str, Any], Unsent]
 STOPPED = {
     "budget-spent": "The budget is spent.",
     "nothing-worth-asking": "Nothing is left that is worth asking.",
@@ -21,6 +33,7 @@ STOPPED = {
     "held-back": "The judge waits for people: let them answer the examples that it shares with them.",
     "too-many-held": "You hold too many questions. Answer or release some first.",
 }
+_LATER = "Labels asked about next, in order, each unless a cost at most this number is known."
 # Why a program that answers has ended.
 ENDED = STOPPED | {
     "limit": "Reached --limit.",
@@ -50,11 +63,11 @@ class Question:
     labels: list[str]
     known: dict[str, float | None]
     lease_id: str
-    expires_at: float
+    expires_at: Time
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     reason: str = ""
     true_label: bool = False
-    later: list[tuple[str, float]] = field(default_factory=list)
+    later: Annotated[list[tuple[str, float]], Field(description=_LATER)] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -79,12 +92,12 @@ class Remark:
     """An annotator's note about an example; a ``flag`` waits until an engineer resolves it."""
 
     id: int
-    at: float
+    at: Time
     who: str
     example_id: str
     note: str
     flag: bool
-    content: dict[str, Any] = field(default_factory=dict)
+    content: Content = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,17 +108,17 @@ class Answered:
     question_id: str
     example_id: str
     costs: dict[str, float | None]
-    at: float
+    at: Time
     late: bool = False
     undone: bool = False
     note: str | None = None
-    content: dict[str, Any] = field(default_factory=dict)
-    asked: list[str] = field(default_factory=list)
-    truth: str | None = None
+    content: Content = field(default_factory=dict)
+    asked: Annotated[list[str], Unsent] = field(default_factory=list)
+    truth: Annotated[str | None, Unsent] = None
 
 
 @dataclass(frozen=True)
-class Progress:
+class DeskProgress:
     """What was asked so far and what may be spent; ``own_*`` is one annotator's share."""
 
     examples: int
@@ -118,7 +131,7 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class EstimatedMean:
     """A mean with its 95 % interval, from ``n`` observations."""
 
     mean: float
@@ -154,9 +167,9 @@ class AnnotatorRow:
     seconds: float | None
     agreement: float | None
     compared: int
-    last_seen: float | None
+    last_seen: Time | None
     judge: bool = False
-    alpha: Estimate | None = None  # Krippendorff's alpha with people; n is the number of examples
+    alpha: EstimatedMean | None = None  # Krippendorff's alpha with people; n is the number of examples
     gate: float = 0.0  # alpha below which a judge's answers are held back; 0 if there is none
     held_back: int = 0  # examples that the model does not learn for now
     costs_per_hour: float | None = None  # of the time spent on recent answers
@@ -189,13 +202,13 @@ class Advice:
 class Overview:
     """Everything the dashboard shows."""
 
-    progress: Progress
+    progress: DeskProgress
     pool: int
     decided: int  # examples that are closed, passed or retired; not those with an open question
     passive_costs: int  # the number of costs if every label of the examples asked about and passed had been asked
-    test_cost: Estimate | None  # mean cost of the answers the model would have given before it learned each
-    saving: Estimate | None  # the most that further questions could save per example
-    contested: Estimate | None  # share of the undecided examples with a question
+    test_cost: EstimatedMean | None  # mean cost of the answers the model would have given before it learned each
+    saving: EstimatedMean | None  # the most that further questions could save per example
+    contested: EstimatedMean | None  # share of the undecided examples with a question
     stopped: str | None  # a key of STOPPED
     rebuilding: bool
     model: int  # rounds learned
@@ -208,20 +221,43 @@ class Overview:
     sampled: int = 0  # examples that the rows of labels represent: undecided ones or, at the end, the last ones
     finished: bool = False  # whether no example is undecided
     progressive: list[tuple[int, float]] = field(default_factory=list)  # (costs asked, mean cost of all predictions)
-    spending: list[tuple[float, int]] = field(default_factory=list)  # (time, costs asked)
+    spending: list[tuple[Time, int]] = field(default_factory=list)  # (time, costs asked)
     pace: float | None = None  # costs per hour lately, all annotators together
     advice: Advice = Advice(None, "")
 
 
 @dataclass(frozen=True)
-class Event:
+class LogEvent:
     """One event of the log as callers see it; ``id`` counts from 1 in the order of the log."""
 
     id: int
-    at: float
+    at: Time
     kind: str
     who: str | None
     body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ExampleState:
+    """An example of the pool; ``turn`` is its place in the order of decisions, counted from 1.
+
+    Its state is undecided, open (in question), closed (learned), passed (not asked) or retired.
+    """
+
+    id: str
+    turn: int
+    state: PoolState
+
+
+@dataclass(frozen=True)
+class ComingQuestion:
+    """A question that comes next: first ``labels``, then those in ``later`` that no answer settles."""
+
+    example_id: str
+    labels: list[str]
+    later: list[str]
+    ranges: dict[str, tuple[float, float]]
+    reason: str
 
 
 def reason_in_words(asked: Round) -> str:

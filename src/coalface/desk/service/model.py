@@ -1,12 +1,17 @@
-"""The model of a project: a fold over its log that follows new events and is rebuilt after an undo."""
+"""The model of a project: a fold over its log that follows new events and is rebuilt after an undo.
+
+Snapshots of it in files save the replay of the whole log when a project is opened. The log records each file and the
+last event that its model knows; other files are ignored. The newest two are kept.
+"""
 
 import logging
+import secrets
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import groupby, islice
 from pathlib import Path
-from threading import Condition, RLock, Thread
+from threading import Condition, Lock, RLock, Thread
 from typing import Any
 
 import numpy as np
@@ -22,14 +27,20 @@ from coalface.desk.log.events import (
     undone_in,
     withdrawn_by,
 )
+from coalface.desk.log.store import QuestionRow
 from coalface.desk.project.pool import Pool
 from coalface.desk.project.project import Project
 from coalface.errors import CoalfaceError, ConflictError, FileFormatError, UnknownLabelError, in_one_line
+from coalface.kernels.state import EXAMPLES_QUERIED
 from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.event_log import Event, EventLog
+from coalface.rounds.round import Round
 
 _BATCH = 512  # rounds learned at a time
+_FIRST_BATCH, _LARGEST_BATCH = 16, 512  # examples scanned at a time
 _LONGEST_PAUSE = 60.0  # seconds between two attempts to rebuild
+_EVERY = 500  # examples asked about between two snapshots
+_KEPT = 2
 
 
 def teach(learner: CoalClassifier, pool: Pool, decided: Iterable[Decided]) -> None:
@@ -45,6 +56,33 @@ def teach(learner: CoalClassifier, pool: Pool, decided: Iterable[Decided]) -> No
                 raise FileFormatError(
                     f"The log has a label that the project lacks ({problem}). Add the label."
                 ) from None
+
+
+def scan(
+    learner: CoalClassifier, pool: Pool, start: int, wanted: int, most: int, price: Sequence[float] | None = None
+) -> Iterator[list[Decided]]:
+    """Examples with their rounds in the order of the pool, in batches, from a place on.
+
+    It ends after ``wanted`` examples with questions, or after ``most`` examples. Each example is decided at the round
+    that its place gives, so its random draws do not depend on what was learned before. ``price`` is that of a question
+    about each label.
+    """
+    size, stop = _FIRST_BATCH, min(start + most, len(pool))
+    while wanted > 0 and start < stop:
+        places = np.asarray(pool.order[start : min(start + size, stop)], np.int64)
+        queries = learner.ask(pool.rows(places), first_round=start + 1, asking_price=price)
+        asked = np.flatnonzero(queries.mask.any(axis=1))
+        n = int(asked[wanted - 1]) + 1 if len(asked) >= wanted else len(places)  # later ones wait for a newer model
+        yield [(place, queries.round(i)) for i, place in enumerate(places[:n].tolist())]
+        wanted -= len(asked[asked < n])
+        start += n
+        size = min(2 * size, _LARGEST_BATCH)
+
+
+def decide_again(learner: CoalClassifier, pool: Pool, row: QuestionRow, price: Sequence[float] | None = None) -> Round:
+    """The round of a question that was never displayed, as the model decides it now."""
+    rows = pool.rows(np.array([row.example]))
+    return learner.ask(rows, first_round=row.round.number, asking_price=price).round(0)
 
 
 class LiveModel:
@@ -83,7 +121,7 @@ class LiveModel:
             if event.id <= self.last:
                 return
             self.last = event.id
-            if withdrawn_by(event):
+            if event.kind in WITHDRAWING and withdrawn_by(event):
                 self.rebuild()
                 return
             try:
@@ -233,3 +271,58 @@ def _replay_parameters(learner: CoalClassifier) -> dict[str, Any]:
         "random_state",
     }  # these decide which answers imply others
     return {name: value for name, value in learner.plain_params().items() if name in names}
+
+
+class Snapshots:
+    """The snapshots of a model; ``record`` writes the event of a snapshot."""
+
+    def __init__(self, folder: Path, model: LiveModel, record: Callable[[dict[str, Any]], None]) -> None:
+        self._folder, self._model, self._record = folder, model, record
+        self._last, self._examples = model.kept
+        self._writing = Lock()
+        self._writer: Thread | None = None
+
+    def consider(self) -> None:
+        """Start one in the background if enough was learned since the last."""
+        examples = int(self._model.learner.model_.state.counters[EXAMPLES_QUERIED])  # read often
+        if examples - self._examples >= _EVERY and (self._writer is None or not self._writer.is_alive()):
+            self._examples = examples
+            self._writer = Thread(target=self._write_quietly, name="coalface-snapshot", daemon=True)
+            self._writer.start()
+
+    def write(self) -> Path | None:
+        """Write one now; None if nothing was learned since the last."""
+        with self._writing:
+            learner, last = self._model.settled()
+            if last == self._last:
+                return None
+            path = self._folder / f"snapshot-{last}-{secrets.token_hex(4)}.coalface"
+            path.touch(mode=0o600)  # the file that replaces it keeps these permissions: it was learned from answers
+            learner.save(path)
+            self._record({"event": last, "round": learner.round_, "file": path.name})
+            self._last = last
+            logging.getLogger("coalface").info("wrote %s", path)
+            self._remove_older(path)
+            return path
+
+    def close(self) -> None:
+        """Finish the snapshot in progress and write a last one."""
+        if self._writer is not None:
+            self._writer.join()
+        self._write_quietly()
+
+    def _write_quietly(self) -> None:
+        """A snapshot only saves time: without one, the model is rebuilt from the log."""
+        try:
+            self.write()
+        except Exception:
+            logging.getLogger("coalface").warning("no snapshot was written", exc_info=True)
+
+    def _remove_older(self, newest: Path) -> None:
+        def number(path: Path) -> int:
+            digits = path.stem.split("-")[1]
+            return int(digits) if digits.isdigit() else 0
+
+        files = sorted(self._folder.glob("snapshot-*.coalface"), key=lambda path: (path == newest, number(path)))
+        for path in files[:-_KEPT]:
+            path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The dashboard's numbers, and predictions; computing them changes nothing."""
+"""The dashboard's numbers, advice whether to stop asking, and predictions; computing them changes nothing."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,17 +13,18 @@ from coalface.desk.project.pool import Pool
 from coalface.desk.project.project import Project
 from coalface.desk.project.sources import content_of
 from coalface.desk.project.spending import Spent
-from coalface.desk.service.advice import advice_on
 from coalface.desk.service.counters import Counters
-from coalface.desk.service.messages import Advice, Estimate, Expected, LabelRow, Overview, Progress
+from coalface.desk.service.messages import Advice, DeskProgress, EstimatedMean, Expected, LabelRow, Overview
 from coalface.desk.service.model import LiveModel
-from coalface.errors import InputError, shortened
+from coalface.errors import InputError, counted, shortened
 from coalface.kernels.state import AUDIT
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.forecasting import Interval
 from coalface.rounds.queries import Queries
 
 _SAMPLE = 200  # undecided examples that represent the rest of the pool
+SMALL = 0.02  # of the cost scale, per example: with costs of 0 and 1, two errors in a hundred
+_FEWEST = 100  # rounds before a saving can be estimated
 
 
 class Ahead(NamedTuple):
@@ -32,13 +33,13 @@ class Ahead(NamedTuple):
     queries: Queries
     sampled: int
     left: int  # undecided examples in the sample; 0 if the pool is finished, whose last examples are the sample
-    saving: Estimate | None
+    saving: EstimatedMean | None
     expected: Expected | None
     advice: Advice
     round: int
 
 
-def look_ahead(project: Project, learner: CoalClassifier, counters: Counters, progress: Progress) -> Ahead:
+def look_ahead(project: Project, learner: CoalClassifier, counters: Counters, progress: DeskProgress) -> Ahead:
     """What takes time to compute; annotators must not wait for it, so the caller holds no lock."""
     pool = project.pool
     rest = np.asarray(pool.order[counters.cursor : counters.cursor + _SAMPLE], np.int64)
@@ -49,13 +50,15 @@ def look_ahead(project: Project, learner: CoalClassifier, counters: Counters, pr
     estimated = learner.saving_
     saving = None
     if estimated is not None:
-        saving = Estimate(estimated.estimate, estimated.low, estimated.high, estimated.rounds)
+        saving = EstimatedMean(estimated.estimate, estimated.low, estimated.high, estimated.rounds)
     expected = expected_spending(project, learner, progress, counters.decided)
     advice = advice_on(saving, learner, project.cost_bounds, len(rest), expected)
     return Ahead(queries, len(sample), len(rest), saving, expected, advice, learner.round_)
 
 
-def overview_of(project: Project, model: LiveModel, counters: Counters, progress: Progress, ahead: Ahead) -> Overview:
+def overview_of(
+    project: Project, model: LiveModel, counters: Counters, progress: DeskProgress, ahead: Ahead
+) -> Overview:
     """The dashboard's numbers, from the counters and from the model's view of the next examples."""
     return Overview(
         progress=progress,
@@ -91,7 +94,9 @@ def _passive_costs(project: Project, examples: int, passed: int) -> int:
     return round(examples + passed * project.overlap) * (1 if project.true_label else len(project.offered))
 
 
-def expected_spending(project: Project, learner: CoalClassifier, progress: Progress, decided: int) -> Expected | None:
+def expected_spending(
+    project: Project, learner: CoalClassifier, progress: DeskProgress, decided: int
+) -> Expected | None:
     """A forecast for the examples that are not decided, all annotators together; None if there are none.
 
     Questions that are open now count as asked about examples to come.
@@ -118,13 +123,13 @@ def expected_spending(project: Project, learner: CoalClassifier, progress: Progr
     return Expected(examples, costs, price.at_most(left_over))
 
 
-def _contested(queries: Queries) -> Estimate:
+def _contested(queries: Queries) -> EstimatedMean:
     """The share of examples that the rule would ask about, without audits, with Wilson's interval."""
     asked = (queries.mask & (queries.reason_codes != AUDIT)).any(axis=1)
     n, share, z = len(asked), float(asked.mean()), 1.96
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
-    return Estimate(share, max(middle - half, 0.0), min(middle + half, 1.0), n)
+    return EstimatedMean(share, max(middle - half, 0.0), min(middle + half, 1.0), n)
 
 
 def _label_row(project: Project, k: int, counters: Counters, queries: Queries) -> LabelRow:
@@ -175,7 +180,7 @@ def rows_of(project: Project, examples: Sequence[Mapping[str, Any]]) -> Examples
         return known
     others = [example for example, old in zip(examples, of_pool, strict=True) if not old]
     given = pool.given_vectors or pool.kind == "image"
-    new = _given_rows(pool, others) if given else _made_rows(pool, others)
+    new = _given_rows(pool, others) if given else pool.rows_like([content_of(one, pool.columns)[1] for one in others])
     order = np.empty(len(examples), np.int64)
     order[of_pool], order[~of_pool] = np.arange(known.shape[0]), known.shape[0] + np.arange(new.shape[0])
     rows: Examples = vstack([known, new], format="csr")[order]
@@ -188,17 +193,37 @@ def _given_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
         if not isinstance(example, Mapping) or not {"features"} <= set(example) <= {"id", "features"}:
             raise InputError(
                 f'Each example must have "features", a list of numbers, or only an "id" of the pool, got '
-                f"{shortened(example)}."
+                f"{shortened(example)}. Correct it."
             )
     try:
         X = checked_examples([example["features"] for example in examples])
     except TypeError:
-        raise InputError('"features" must be a list of numbers.') from None
+        raise InputError('"features" must be a list of numbers. Correct it.') from None
     if X.shape[1] != pool.width:
-        raise InputError(f'"features" must have {pool.width} numbers, got {X.shape[1]}.')
+        raise InputError(f'"features" must have {pool.width} numbers, got {X.shape[1]}. Send that many.')
     return X
 
 
-def _made_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
-    """Examples as ``init`` reads them."""
-    return pool.rows_like([content_of(example, pool.columns)[1] for example in examples])
+def advice_on(
+    saving: EstimatedMean | None,
+    learner: CoalClassifier,
+    bounds: tuple[float, float],
+    left: int,
+    expected: Expected | None,
+) -> Advice:
+    """Stop if the whole interval of the saving is small, go on if it is not, and what is missing otherwise."""
+    small = SMALL * (bounds[1] - bounds[0])
+    if left == 0:
+        return Advice(None, "The pool is finished: no example is left to ask about.")
+    if saving is None:
+        rounds = learner.round_ - 1
+        audits = learner.audit_rate if learner.audit_rate is not None else 0.0
+        if not audits:
+            return Advice(None, "The saving is unknown without audits. Set audit_rate = 0.1 under [learner].")
+        return Advice(None, f"The saving is unknown before {_FEWEST} rounds; {counted(rounds, 'round')} so far.")
+    cost = "" if expected is None else f" for about {counted(round(expected.costs.expected), 'more cost')}"
+    mean, low, high = (max(number, 0.0) for number in (saving.mean, saving.low, saving.high))
+    could = f"More questions could save {mean:.3g} per example (95 % interval {low:.3g} to {high:.3g}){cost}"
+    if high < small:
+        return Advice(True, f"{could}: surely less than {small:.3g}, 2 % of the scale.")
+    return Advice(False, f"{could}: perhaps more than {small:.3g}, 2 % of the scale.")

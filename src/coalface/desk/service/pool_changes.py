@@ -13,8 +13,9 @@ import numpy as np
 
 from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.desk.log.events import ADDED, RETIRED
-from coalface.desk.log.store import Row
-from coalface.desk.project.sources import Given, Source, read_examples
+from coalface.desk.log.store import QuestionRow
+from coalface.desk.project.sources import GivenExample, Source, read_examples
+from coalface.desk.service.checks import checked_reason
 from coalface.desk.service.project_state import ProjectState, Recording
 from coalface.errors import ConflictError, InputError
 from coalface.rounds.event_log import Event
@@ -31,25 +32,36 @@ class Added:
 
 
 class PoolChanges:
-    """Adds, retires and restores examples. To retire or restore, the caller holds the lock of the project's state."""
+    """Adds, retires and restores examples; each is one transaction or a few."""
 
     def __init__(self, state: ProjectState) -> None:
         self._state = state
 
-    def add(
+    def add_examples(
         self,
-        source: Source,
-        who: str | None,
-        features: "Examples | None",
+        examples: Source,
+        who: str | None = None,
         *,
+        features: Any = None,
         first: bool = False,
         in_order: bool = False,
     ) -> Added:
-        """Add the examples that the pool does not have; all of them are checked before the first is added.
+        """Add the examples of a file or a list that the pool does not have; questions about them come after the others.
 
-        Features are computed without the lock, so that annotators need not wait.
+        All of them are checked before the first is added. With ``first``, they come before all undecided ones; with
+        ``in_order``, in the order given. ``features`` are needed in a project that was created with features of its
+        own; others are computed without the lock, so that annotators need not wait.
+
+        >>> from coalface.desk.service.desk import Desk
+        >>> from coalface.desk.project.project import Project
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     desk = Desk(Project.create(f"{folder}/mail", [{"text": "hi"}], labels=["delivery", "refund"]))
+        ...     desk.curation.add_examples([{"text": "hi"}, {"text": "My parcel is late"}]), len(desk.project.pool)
+        ...     desk.close()
+        (Added(added=1, known=1), 2)
         """
-        given = list(read_examples(source, self._state.project.pool.columns))
+        given = list(read_examples(examples, self._state.project.pool.columns))
         rows = self._given_features(given, features)
         self._refuse_conflicts(given)
         added = 0
@@ -58,7 +70,7 @@ class PoolChanges:
             added += self._add(block, X, who, first=first, in_order=in_order)
         return Added(added, len(given) - added)
 
-    def _given_features(self, given: Sequence[Given], features: "Examples | None") -> "Examples | None":
+    def _given_features(self, given: Sequence[GivenExample], features: "Examples | None") -> "Examples | None":
         pool = self._state.project.pool
         if not pool.given_vectors:
             if features is not None:
@@ -70,13 +82,17 @@ class PoolChanges:
                 )
             return None
         if features is None:
-            raise InputError(f"The project has features of its own, so new examples need {pool.width} numbers each.")
+            raise InputError(
+                f"The project has features of its own, so new examples need {pool.width} numbers each. Pass features."
+            )
         X = checked_examples(features)
         if X.shape != (len(given), pool.width):
-            raise InputError(f"features must have {len(given)} rows of {pool.width} numbers, got {X.shape}.")
+            raise InputError(
+                f"features must have {len(given)} rows of {pool.width} numbers, got {X.shape}. Give a row per example."
+            )
         return X
 
-    def _refuse_conflicts(self, given: Sequence[Given]) -> None:
+    def _refuse_conflicts(self, given: Sequence[GivenExample]) -> None:
         """Refuse an id that comes twice, or that belongs to another example of the pool."""
         pool, seen = self._state.project.pool, set[str]()
         for one in given:
@@ -86,7 +102,7 @@ class PoolChanges:
             if one.file is None and pool.has(one.id) and pool.content(pool.place(one.id)) != one.content:
                 raise ConflictError(f"The pool has another example {one.id!r}. Give the new one an id of its own.")
 
-    def _add(self, block: Sequence[Given], X: Any, who: str | None, *, first: bool, in_order: bool) -> int:
+    def _add(self, block: Sequence[GivenExample], X: Any, who: str | None, *, first: bool, in_order: bool) -> int:
         """Add those of a block that the pool lacks; how many that are."""
         state, pool = self._state, self._state.project.pool
         with state.lock:
@@ -100,36 +116,38 @@ class PoolChanges:
                     record.add(ADDED, body, who)
         return len(new)
 
-    def _features(self, block: Sequence[Given]) -> Any:
+    def _features(self, block: Sequence[GivenExample]) -> Any:
         files = ({} if one.file is None else {"file": str(one.file)} for one in block)
         return self._state.project.pool.rows_like([one.content | file for one, file in zip(block, files, strict=True)])
 
-    # -- examples that go ------------------------------------------------------------------------
+    def retire_examples(self, ids: Iterable[str], who: str | None = None, reason: str = "") -> int:
+        """Ask about these examples no more and let the model forget them; the log keeps their answers.
 
-    def retire(self, ids: Iterable[str], who: str | None, reason: str) -> int:
-        """Ask about these examples no more, and let the model forget them; how many were not retired before."""
-        state = self._state
-        places = [place for place in map(state.project.pool.place, ids) if place not in state.counters.retired]
-        if places:
-            closed = state.counters.closed
-            withdrawn = [closed[place] for place in places if place in closed]
-            body = {"examples": places, "reason": reason} | ({"withdrawn": withdrawn} if withdrawn else {})
-            with state.recording() as record:
-                record.add(RETIRED, body, who)
-                for place in places:
-                    withdraw_questions(record, place)
+        Returns how many of them were not retired before.
+        """
+        state, note = self._state, checked_reason(reason)
+        with state.lock:
+            places = [place for place in map(state.project.pool.place, ids) if place not in state.counters.retired]
+            withdrawn = [state.counters.closed[place] for place in places if place in state.counters.closed]
+            if places:
+                body = {"examples": places, "reason": note} | ({"withdrawn": withdrawn} if withdrawn else {})
+                with state.recording() as record:
+                    record.add(RETIRED, body, who)
+                    for place in places:
+                        withdraw_questions(record, place)
         return len(places)
 
-    def restore(self, ids: Iterable[str], who: str | None, reason: str) -> int:
-        """Bring retired examples back, with what was answered about them; how many were retired."""
-        state = self._state
-        taught = {place: state.counters.retired.get(place, self) for place in map(state.project.pool.place, ids)}
-        back = {place: event for place, event in taught.items() if event is not self}
-        if back:
-            with state.recording() as record:
-                record.add(RETIRED, {"examples": list(back), "reason": reason, "back": True}, who)
-                for place, event in back.items():
-                    _teach_again(record, place, None if event is None else state.log.get(int(str(event))))
+    def restore_examples(self, ids: Iterable[str], who: str | None = None, reason: str = "") -> int:
+        """Bring retired examples back with what is known about them; how many of them were retired."""
+        state, note = self._state, checked_reason(reason)
+        with state.lock:
+            retired = state.counters.retired
+            back = {place: retired[place] for place in map(state.project.pool.place, ids) if place in retired}
+            if back:
+                with state.recording() as record:
+                    record.add(RETIRED, {"examples": list(back), "reason": note, "back": True}, who)
+                    for place, event in back.items():
+                        _teach_again(record, place, None if event is None else state.log.get(event))
         return len(back)
 
 
@@ -149,12 +167,12 @@ def _teach_again(record: Recording, place: int, event: Event | None) -> None:
     if event is not None:
         record.repeat(event)
         return
-    done: list[Row] = [row for row in record.store.about(place) if not row.open and row.round.costs]
+    done: list[QuestionRow] = [row for row in record.store.about(place) if not row.open and row.round.costs]
     if done:
         record.teach_trusted(done[0], done[0].round.to_json(), done[0].holder)
 
 
-def _blocks(examples: Sequence[Given]) -> Iterator[tuple[int, list[Given]]]:
+def _blocks(examples: Sequence[GivenExample]) -> Iterator[tuple[int, list[GivenExample]]]:
     remaining, start = iter(examples), 0
     while block := list(islice(remaining, _BLOCK)):
         yield start, block

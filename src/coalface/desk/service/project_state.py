@@ -16,16 +16,26 @@ import sqlalchemy as sa
 
 from coalface.buying.calls import CallBook
 from coalface.data.agreement import Agreement
-from coalface.desk.log.events import CLOSED, HELD_BACK, PASSED, SETTLED, SNAPSHOT, Decided, passed_body, rounds_in
+from coalface.desk.log.events import (
+    ADDED,
+    CLOSED,
+    HELD_BACK,
+    LABELS,
+    PASSED,
+    SETTLED,
+    SNAPSHOT,
+    Decided,
+    passed_body,
+    rounds_in,
+)
 from coalface.desk.log.ownership import opening
-from coalface.desk.log.store import Row, Store
+from coalface.desk.log.store import QuestionRow, Store
 from coalface.desk.project.label_history import LabelHistory
 from coalface.desk.project.project import Project
 from coalface.desk.project.spending import Limits
+from coalface.desk.service.agreements import Gates
 from coalface.desk.service.counters import Counters
-from coalface.desk.service.gates import Gates
-from coalface.desk.service.model import LiveModel
-from coalface.desk.service.snapshots import Snapshots
+from coalface.desk.service.model import LiveModel, Snapshots
 from coalface.errors import LostDatabaseError, UnknownLabelError
 from coalface.rounds.database import without_password
 from coalface.rounds.event_log import Event
@@ -65,7 +75,7 @@ class Recording:
         self.events.append(Event(PASSED, self.now, body=passed_body(decided) | more))
         self.rounds.append(decided)
 
-    def save(self, row: Row, plain: dict[str, Any], who: str | None = None) -> None:
+    def save(self, row: QuestionRow, plain: dict[str, Any], who: str | None = None) -> None:
         """Write a question after an answer or an undo; if it is closed, by ``who``, the model learns its answers.
 
         ``plain`` is the JSON form of its round. Of several copies, the model learns the one that is closed first.
@@ -76,7 +86,7 @@ class Recording:
             self.teach_trusted(row, plain, who)
         self.store.change(self.connection, row.number, round=plain, **columns)
 
-    def teach_trusted(self, row: Row, plain: dict[str, Any], who: str | None) -> bool:
+    def teach_trusted(self, row: QuestionRow, plain: dict[str, Any], who: str | None) -> bool:
         """Whether the model learns the answers to a question; those of an untrusted judge are held back instead."""
         doubted = self.untrusted.intersection(row.round.by.values())
         if doubted:
@@ -85,7 +95,7 @@ class Recording:
         self.teach(row, plain, who)
         return True
 
-    def teach(self, row: Row, plain: dict[str, Any], who: str | None) -> None:
+    def teach(self, row: QuestionRow, plain: dict[str, Any], who: str | None) -> None:
         """Let the model learn the answers to a question; ``plain`` is the JSON form of its round."""
         self.events.append(Event(CLOSED, self.now, who, example=row.example, body={"question": row.number, **plain}))
         self.rounds.append([(row.example, row.round)])
@@ -123,7 +133,6 @@ class ProjectState:
     def __init__(self, project: Project, store: Store, clock: Callable[[], float]) -> None:
         self.project, self.store, self.clock = project, store, clock
         self.log, self.labels = store.log, LabelHistory()
-        self.log.as_now = lambda event: self.labels.as_now(event)
         self.lock = RLock()
         self._counters, self._last = self._no_counts(), 0
         self.run_budget: dict[str, float] = {}  # what this process may spend: see ``Desk.limit_run``
@@ -140,6 +149,10 @@ class ProjectState:
         """The counters, up to date with the log."""
         self.catch_up()
         return self._counters
+
+    def known_costs(self, costs: Mapping[str, float | None]) -> dict[str, float | None]:
+        """The costs by the present names of their labels."""
+        return {self.known_label(label): cost for label, cost in costs.items()}
 
     def known_label(self, label: str) -> str:
         """The label, or the one that had this name when its question was displayed."""
@@ -274,12 +287,14 @@ class ProjectState:
 
     def _take_in(self, events: Sequence[Event], rounds: Sequence[list[Decided]]) -> None:
         try:
-            self.project.pool.follow(events)
+            kinds = {event.kind for event in events}
+            if ADDED in kinds:
+                self.project.pool.follow(events)
             self._counters.take_in(events, rounds)
             self._model.take_in(events, rounds)
-            labels = self.labels.with_events(events)
-            if labels is not self.labels:
-                self.labels, self.project = labels, labels.project(self.project)
+            if LABELS in kinds:
+                self.labels = self.labels.with_events(events)
+                self.log.as_now, self.project = self.labels.as_now, self.labels.project(self.project)
         except BaseException:  # some events may be half counted: count all again
             self._counters, self._last = self._no_counts(), 0
             raise

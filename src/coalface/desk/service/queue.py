@@ -1,72 +1,31 @@
-"""The queue of open questions: a scan of the pool keeps it a few questions ahead of the annotators, who lease them."""
+"""The queue of open questions: a scan of the pool keeps it a few questions ahead of the annotators, who lease them.
+
+Gold questions, whose costs are known, are mixed in among them. An annotator cannot tell them from others, and gets each
+at most once. Their answers are kept and paid for like others, but the model does not learn them: it knows the example.
+"""
 
 import math
 import secrets
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import replace
+from hashlib import blake2b
 from typing import Any
 
-import numpy as np
-
-from coalface.desk.log.events import ASKED, LEASED, STOPPED, Decided
-from coalface.desk.log.store import Row
-from coalface.desk.project.label_history import round_renamed
-from coalface.desk.project.pool import Pool
+from coalface.desk.log.events import ASKED, LEASED, STOPPED
+from coalface.desk.log.store import QuestionRow
+from coalface.desk.project.label_history import round_renamed, without_labels
 from coalface.desk.project.spending import Limits, Spent
-from coalface.desk.service.gold import GoldQuestions
 from coalface.desk.service.messages import NoQuestion, reason_in_words
+from coalface.desk.service.model import decide_again, scan
 from coalface.desk.service.project_state import ProjectState, Recording
-from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.round import Round
 
 LEASE = 600.0  # seconds
 MOST_HELD = 32  # questions that one annotator may hold at once, so that some are left for others
 _AHEAD = 16  # questions kept ahead, at least
 _MOST_SCANNED, _MOST_OPENED = 1024, 32  # examples scanned and questions opened in one call, so that it ends soon
-_FIRST_BATCH, _LARGEST_BATCH = 16, 512  # examples scanned at a time
 _MOST_AWAITED = 30  # examples of an untrusted judge that wait for people, so that it does not buy answers in vain
 _FINAL = ("budget-spent", "nothing-worth-asking")  # reasons that the log records
-
-
-def scan(
-    learner: CoalClassifier, pool: Pool, start: int, wanted: int, most: int, price: Sequence[float] | None = None
-) -> Iterator[list[Decided]]:
-    """Examples with their rounds in the order of the pool, in batches, from a place on.
-
-    It ends after ``wanted`` examples with questions, or after ``most`` examples. Each example is decided at the round
-    that its place gives, so its random draws do not depend on what was learned before. ``price`` is that of a question
-    about each label.
-    """
-    size, stop = _FIRST_BATCH, min(start + most, len(pool))
-    while wanted > 0 and start < stop:
-        places = np.asarray(pool.order[start : min(start + size, stop)], np.int64)
-        queries = learner.ask(pool.rows(places), first_round=start + 1, asking_price=price)
-        asked = np.flatnonzero(queries.mask.any(axis=1))
-        n = int(asked[wanted - 1]) + 1 if len(asked) >= wanted else len(places)  # later ones wait for a newer model
-        yield [(place, queries.round(i)) for i, place in enumerate(places[:n].tolist())]
-        wanted -= len(asked[asked < n])
-        start += n
-        size = min(2 * size, _LARGEST_BATCH)
-
-
-def decide_again(learner: CoalClassifier, pool: Pool, row: Row, price: Sequence[float] | None = None) -> Round:
-    """The round of a question that was never displayed, as the model decides it now."""
-    rows = pool.rows(np.array([row.example]))
-    return learner.ask(rows, first_round=row.round.number, asking_price=price).round(0)
-
-
-def without_labels(asked: Round, labels: Sequence[str]) -> Round:
-    """The round without questions about these labels, unless they were answered; the same round if it has none.
-
-    >>> without_labels(Round(3, ask=("cat", "dog"), first=1), ["cat"]).ask
-    ('dog',)
-    """
-    gone = {label for label in labels if label in asked.ask and label not in asked.costs}
-    if not gone:
-        return asked
-    first = asked.first if asked.first is None else sum(label not in gone for label in asked.ask[: asked.first])
-    ask = tuple(label for label in asked.ask if label not in gone)
-    return replace(asked, ask=ask, first=max(first, min(1, len(ask))) if first is not None else None)
 
 
 class QuestionQueue:
@@ -74,11 +33,10 @@ class QuestionQueue:
 
     def __init__(self, state: ProjectState) -> None:
         self._state = state
-        self._gold = GoldQuestions(state, self)
 
     def lease(
         self, annotator: str, lasting: float, without: Collection[int] = (), most_held: float = MOST_HELD
-    ) -> Row | NoQuestion:
+    ) -> QuestionRow | NoQuestion:
         """A question for one annotator, as the model decides it now, or the reason why there is none.
 
         ``without`` has the numbers of questions that the annotator does not want.
@@ -89,7 +47,7 @@ class QuestionQueue:
         if annotator in self._state.untrusted and store.n_awaited(annotator) >= _MOST_AWAITED:
             return NoQuestion("held-back")
         unwanted = {*without, *self._state.counters.remarks.skipped_by(annotator)}
-        row = self._gold.take(annotator, lasting) or self._take(annotator, lasting, unwanted)
+        row = self._take_gold(annotator, lasting) or self._take(annotator, lasting, unwanted)
         while row is None and self._may_open() and self._open_more():
             row = self._take(annotator, lasting, unwanted)
         if row is None:
@@ -110,19 +68,19 @@ class QuestionQueue:
                     with state.recording() as record:
                         state.store.change(record.connection, row.number, expires=latest)
 
-    def labels_asked(self, row: Row) -> list[str]:
+    def labels_asked(self, row: QuestionRow) -> list[str]:
         """The labels asked about now, in the order of the project."""
         return self.in_project_order(self._in_order_of_asking(row))
 
-    def _in_order_of_asking(self, row: Row) -> tuple[str, ...]:
+    def _in_order_of_asking(self, row: QuestionRow) -> tuple[str, ...]:
         """The labels asked about now, those that the budget is spent on first in front."""
         return tuple(row.round.next_labels(self._state.project.scale.bounds)[: row.asking])
 
-    def n_affordable(self, row: Row, limits: Limits, spent: Spent) -> int:
+    def n_affordable(self, row: QuestionRow, limits: Limits, spent: Spent) -> int:
         """How many of the labels of a question fit into the limits after this spending."""
         return limits.n_fitting(spent + limits.spent_on(int(row.step == 0)), self._in_order_of_asking(row))
 
-    def later(self, row: Row) -> list[tuple[str, float]]:
+    def later(self, row: QuestionRow) -> list[tuple[str, float]]:
         """The labels that follow those asked about now, each with the cost that, once known, makes it needless.
 
         An answer may give them in the same call. There are none beyond the budget.
@@ -163,7 +121,7 @@ class QuestionQueue:
         held = (row for row in store.leased(now) if row.number != without)
         return sum((limits.spent_on(int(row.step == 0), self._in_order_of_asking(row)) for row in held), Spent())
 
-    def record_lease(self, record: Recording, row: Row, lasting: float) -> None:
+    def record_lease(self, record: Recording, row: QuestionRow, lasting: float) -> None:
         """Record who holds a question, what it asks and until when."""
         labels, audits = self.labels_asked(row), row.round.propensity
         body: dict[str, Any] = {"question": row.number, "step": row.step, "labels": labels}
@@ -171,7 +129,7 @@ class QuestionQueue:
         body |= {"ttl": lasting, "until": row.expires}
         record.add(LEASED, body, row.holder, row.example, ref=f"lease:{row.lease}")
 
-    def _take(self, annotator: str, lasting: float, without: Collection[int]) -> Row | None:
+    def _take(self, annotator: str, lasting: float, without: Collection[int]) -> QuestionRow | None:
         store, limits = self._state.store, self._state.limits
         spent = self.committed()
         if limits.room(spent) < 1:
@@ -202,7 +160,61 @@ class QuestionQueue:
                 self.record_lease(record, row, lasting)
                 return row
 
-    def _as_of_now(self, record: Recording, row: Row) -> Row | None:
+    # -- gold questions -------------------------------------------------------------------------
+
+    def _take_gold(self, annotator: str, lasting: float) -> QuestionRow | None:
+        """A gold question for this annotator, if it is time for one and one is left."""
+        state = self._state
+        if not state.project.gold or not state.counters.review.gold or not self._is_time_for_gold(annotator):
+            return None
+        example = self._next_gold(annotator)
+        if example is None:
+            return None
+        labels = tuple(label for label in state.project.offered if label in state.counters.review.gold[example])
+        asking = labels[:1] if state.project.true_label else labels  # a true label counts as one cost
+        fitting = state.limits.n_fitting(self.committed() + state.limits.spent_on(1), asking)
+        if not fitting:
+            return None
+        with state.recording() as record:
+            copies = [row.copy for row in state.store.about(example)]
+            row = QuestionRow(
+                number=0,  # the database sets it
+                example=example,
+                copy=max(copies, default=-1) + 1,
+                open=True,
+                step=0,
+                asking=fitting,
+                decided=state.counters.learned,
+                round=Round(state.project.pool.turn(example), ask=labels),
+                lease=secrets.token_urlsafe(12),
+                holder=annotator,
+                expires=record.now + lasting,
+            )
+            row = state.store.insert(record.connection, row)
+            self.record_lease(record, row, lasting)
+        return row
+
+    def _is_time_for_gold(self, annotator: str) -> bool:
+        """Drawn from the annotator's number of examples, so that it repeats exactly and nobody can foresee it."""
+        done = self._state.counters.workers.get(annotator)
+        seen = 0 if done is None else done.spent.examples
+        text = f"{self._state.project.id} {self._state.project.seed} {annotator} {seen}".encode("utf-8", "replace")
+        share = int.from_bytes(blake2b(text, digest_size=8).digest(), "little") / 2.0**64
+        return share < self._state.project.gold
+
+    def _next_gold(self, annotator: str) -> int | None:
+        """The first gold example that this annotator has neither answered nor held."""
+        for example in self._state.counters.review.gold:
+            if example in self._state.counters.retired:
+                continue
+            given = self._state.log.about(example)
+            if not any(event.who == annotator and event.kind in ("leased", "answered") for event in given):
+                return example
+        return None
+
+    # -- questions as they are now --------------------------------------------------------------
+
+    def _as_of_now(self, record: Recording, row: QuestionRow) -> QuestionRow | None:
         """The question as the model decides it now; None, and the example is passed, if nothing is asked."""
         state = self._state
         if row.example in state.counters.review.gold:
@@ -224,14 +236,14 @@ class QuestionQueue:
         state.store.change(record.connection, row.number, round=found.to_json(), asking=row.asking, decided=row.decided)
         return row
 
-    def _drop(self, record: Recording, row: Row) -> None:
+    def _drop(self, record: Recording, row: QuestionRow) -> None:
         """Ask no more about an example whose costs were given without a question, or that is retired."""
         if row.step == 0:
             self._state.store.remove(record.connection, [row.number])
         else:
             self._state.store.change(record.connection, row.number, open=False, asking=0, lease=None, expires=None)
 
-    def _without_retired(self, record: Recording, row: Row) -> Row | None:
+    def _without_retired(self, record: Recording, row: QuestionRow) -> QuestionRow | None:
         """The question without retired labels; None, and it is closed or passed, if it has no others."""
         state, found = self._state, without_labels(row.round, self._state.project.retired)
         if found is row.round:
@@ -282,9 +294,9 @@ class QuestionQueue:
                 state.store.add(record.connection, [row for pair in asked for row in self._new_rows(*pair)])
         return found
 
-    def _new_rows(self, example: int, asked: Round) -> list[Row]:
+    def _new_rows(self, example: int, asked: Round) -> list[QuestionRow]:
         """The copies of a new question, one for each annotator who is to answer it."""
-        row = Row(
+        row = QuestionRow(
             number=0,  # the database sets it
             example=example,
             copy=0,

@@ -1,13 +1,96 @@
-"""What reviewers look up: the answer that stands for each example, gold questions, and where annotators disagree."""
+"""What annotators say beside their answers, the answer that stands for each example, and gold questions."""
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from coalface.desk.log.events import LABELS, RETIRED, SETTLED, UNDONE, Decided, change_in
+from coalface.desk.log.events import (
+    ANSWERED,
+    CLOSED,
+    FLAGGED,
+    LABELS,
+    RESOLVED,
+    RESUMED,
+    RETIRED,
+    SETTLED,
+    SKIPPED,
+    UNDONE,
+    Decided,
+    change_in,
+)
 from coalface.rounds.event_log import Event
 from coalface.rounds.label_change import RENAME
+from coalface.rounds.round import Costs
 
-Costs = Mapping[str, float | None]
+_NOTES = 200  # the latest ones are kept at hand; the log has them all
+
+
+class Remarks:
+    """The events with notes about examples, and the questions that annotators skip; it follows the log.
+
+    >>> remarks = Remarks()
+    >>> flagged = Event("flagged", 3.0, "ada", example=7, body={"question": 1, "note": "two topics"}, id=4)
+    >>> remarks.take_in([flagged, Event("skipped", 3.0, "ada", example=7, body={"questions": [1, 2]}, id=5)])
+    >>> [flag.body["note"] for flag in remarks.flags.values()], sorted(remarks.skipped_by("ada"))
+    (['two topics'], [1, 2])
+    """
+
+    def __init__(self) -> None:
+        self.flags: dict[int, Event] = {}  # by the number of the event: those that are not resolved
+        self._skipped: dict[str, dict[int, list[int]]] = {}  # annotator -> event -> questions, without those closed
+        self._in_skips: set[int] = set()  # questions that an annotator skipped; most never are
+        self._notes: deque[Event] = deque(maxlen=_NOTES)
+
+    def take_in(self, events: Iterable[Event]) -> None:
+        """Follow events, in order."""
+        for event in events:
+            self._take_in(event)
+
+    def _take_in(self, event: Event) -> None:
+        body, who = event.body, event.who or ""
+        if event.kind == FLAGGED:
+            self.flags[event.id] = event
+        elif event.kind == RESOLVED:
+            self.flags.pop(body["flag"], None)
+        elif event.kind == SKIPPED:
+            self._skipped.setdefault(who, {})[event.id] = list(body["questions"])
+            self._in_skips.update(body["questions"])
+        elif event.kind == RESUMED:
+            for skip in body["skips"]:
+                self._skipped.get(who, {}).pop(skip, None)
+        elif event.kind == CLOSED:
+            self._forget(body.get("question", 0))
+        elif event.kind == UNDONE:
+            self._notes = deque((note for note in self._notes if note.id != body["answer"]), maxlen=_NOTES)
+        if event.kind in (ANSWERED, SKIPPED) and body.get("note"):
+            self._notes.append(event)
+
+    def skips_of(self, annotator: str) -> list[int]:
+        """The events of this annotator's skips that still hold, in order."""
+        return list(self._skipped.get(annotator, {}))
+
+    def skipped_by(self, annotator: str) -> set[int]:
+        """The numbers of the questions that this annotator leaves to others."""
+        return {number for numbers in self._skipped.get(annotator, {}).values() for number in numbers}
+
+    def latest(self, n: int) -> list[Event]:
+        """The flags that are not resolved, then notes, each from the newest; a note that is also a flag comes once."""
+        flags = sorted(self.flags.values(), key=lambda flag: -flag.id)
+        flagged = {(flag.who, flag.example, flag.body["note"]) for flag in flags}
+        notes = [note for note in reversed(self._notes) if (note.who, note.example, note.body["note"]) not in flagged]
+        return [*flags, *notes][:n]
+
+    def _forget(self, question: int) -> None:
+        """A closed question is asked no more."""
+        if question not in self._in_skips:
+            return
+        self._in_skips.remove(question)
+        for skips in self._skipped.values():
+            for event, numbers in list(skips.items()):
+                if question in numbers:
+                    numbers.remove(question)
+                if not numbers:
+                    del skips[event]
 
 
 @dataclass
@@ -16,7 +99,7 @@ class ReviewBook:
 
     >>> book = ReviewBook()
     >>> body = {"costs": {"cat": 0.5, "dog": 0.0}, "gold": True}
-    >>> book.take_in(Event("settled", 1.0, example=7, body=body, id=3), [])
+    >>> book.take_in([(Event("settled", 1.0, example=7, body=body, id=3), [])])
     >>> book.gold[7]
     {'cat': 0.5, 'dog': 0.0}
     """
@@ -24,8 +107,12 @@ class ReviewBook:
     answers: dict[int, str] = field(default_factory=dict)  # example -> the label of the least known cost
     gold: dict[int, dict[str, float]] = field(default_factory=dict)  # example -> the costs that annotators should give
 
-    def take_in(self, event: Event, decided: Iterable[Decided]) -> None:
-        """Follow one event and the rounds that it teaches."""
+    def take_in(self, pairs: Iterable[tuple[Event, list[Decided]]]) -> None:
+        """Follow events, each with the rounds that it teaches, in order."""
+        for event, decided in pairs:
+            self._take_in(event, decided)
+
+    def _take_in(self, event: Event, decided: list[Decided]) -> None:
         body, example = event.body, event.example
         if event.kind == RETIRED and not body.get("back"):
             for place in body["examples"]:
@@ -64,25 +151,3 @@ def best_label(costs: Costs) -> str | None:
     """
     known = {label: cost for label, cost in costs.items() if cost is not None}
     return min(known, key=lambda label: known[label]) if known else None
-
-
-def is_replaced(answer: Event, standing: Event | None, costs: Costs) -> bool:
-    """Whether a later correction, or import, that ``standing`` is gave other ``costs`` than an answer.
-
-    >>> answer = Event("answered", 1.0, id=3, body={"costs": {"cat": 1.0}})
-    >>> is_replaced(answer, Event("settled", 2.0, id=9), {"cat": 0.0, "dog": 1.0})
-    True
-    """
-    if standing is None or standing.kind != SETTLED or standing.id < answer.id:
-        return False
-    return any(costs.get(label) != cost for label, cost in answer.body["costs"].items())
-
-
-def spread(costs: Iterable[float], bounds: tuple[float, float]) -> float:
-    """How far costs lie apart, as a share of the scale.
-
-    >>> spread([1.0, 3.0, 2.0], (0.0, 4.0))
-    0.5
-    """
-    given = list(costs)
-    return (max(given) - min(given)) / (bounds[1] - bounds[0]) if given else 0.0

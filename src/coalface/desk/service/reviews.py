@@ -1,23 +1,32 @@
-"""What reviewers see: examples by label, annotator, disagreement, flag or text, and the whole history of one."""
+"""What reviewers see: examples by label, annotator, disagreement, flag or text, the history of one, and surprises.
+
+A surprise is a likely wrong answer. The examples with known costs are split at random into ``FOLDS`` parts. For each
+part a model is trained on all others, and its predictions are compared with the costs given. A difference counts in
+units of the usual one of its label, so that labels whose costs are hard to predict do not fill the list.
+"""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from coalface.data.costs import CostScale
 from coalface.desk.log.events import ANSWERED, CLOSED, FLAGGED, RESOLVED, SETTLED, SKIPPED, UNDONE, rounds_in
+from coalface.desk.project.project import Project
 from coalface.desk.service.agreements import Agreements, agreements
-from coalface.desk.service.examples import states_of
+from coalface.desk.service.example_log import is_replaced
+from coalface.desk.service.messages import Time
 from coalface.desk.service.overview import predictions
 from coalface.desk.service.project_state import ProjectState
-from coalface.desk.service.review_book import Costs, is_replaced, spread
-from coalface.desk.service.surprises import Surprise, surprises
+from coalface.desk.service.shown import states_of
 from coalface.errors import InputError
+from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.event_log import Event
-from coalface.rounds.round import Round
+from coalface.rounds.round import Costs, Round
 
 ONLY = ("disagreement", "flag", "corrected", "gold")
 ORDERS = ("pool", "uncertain", "disagreement")
@@ -27,6 +36,10 @@ _HISTORY = {ANSWERED, UNDONE, SETTLED, FLAGGED, RESOLVED, SKIPPED}  # what peopl
 _SHORT = 200  # characters of a text in a list
 _MOST = 200  # surprises kept
 _BLOCK = 2000  # examples whose uncertainty is computed at a time
+FOLDS = 5
+_FEWEST = 20  # examples with known costs, below which a model says too little
+_SPLIT = 0x5B17  # of random numbers: which part an example is in
+Trained = Callable[[Collection[int]], CoalClassifier]
 
 
 @dataclass(frozen=True)
@@ -49,7 +62,7 @@ class Wanted:
         for name, known in (("state", STATES), ("only", ONLY), ("order", ORDERS)):
             value = getattr(self, name)
             if value and value not in known:
-                raise InputError(f"{name} must be one of {', '.join(known)}, got {value!r:.40}.")
+                raise InputError(f"{name} must be one of {', '.join(known)}, got {value!r:.40}. Choose one of these.")
 
 
 @dataclass(frozen=True)
@@ -77,7 +90,7 @@ class Happening:
     """One thing that happened to an example, as a reviewer reads it."""
 
     id: int
-    at: float
+    at: Time
     kind: str
     who: str | None
     costs: dict[str, float | None] = field(default_factory=dict)
@@ -96,6 +109,18 @@ class Reviewed:
     costs: dict[str, float | None]  # those that count
     predicted: dict[str, Any]
     history: list[Happening]
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """A cost that the model, trained without it, did not expect; ``surprise`` 1 is a usual difference."""
+
+    example_id: str
+    label: str
+    cost: float
+    predicted: float
+    who: str | None
+    surprise: float
 
 
 class Reviews:
@@ -146,7 +171,7 @@ class Reviews:
         found: dict[int, float] = {}
         for (example, _), costs in counters.shared_costs().items():
             if example not in counters.settled and example not in counters.retired:
-                found[example] = max(found.get(example, 0.0), spread(costs.values(), bounds))
+                found[example] = max(found.get(example, 0.0), _spread(costs.values(), bounds))
         apart = [(example, width) for example, width in found.items() if width > 0.0]
         return dict(sorted(apart, key=lambda pair: (-pair[1], pair[0])))
 
@@ -199,7 +224,7 @@ class Reviews:
         if only == "disagreement":
             return set(self.disagreements())
         if only == "flag":
-            return {flag.example for flag in counters.remarks.flags.values()}
+            return {flag.example or 0 for flag in counters.remarks.flags.values()}
         return set(counters.review.gold if only == "gold" else counters.settled)
 
     def _with_text(self, places: Iterable[int], text: str) -> list[int]:
@@ -224,7 +249,7 @@ class Reviews:
         lines = []
         for place in places:
             given = counters.costs_about(place, state.project.labels)
-            width = max((spread(costs.values(), state.project.cost_bounds) for costs in given.values()), default=0.0)
+            width = max((_spread(costs.values(), state.project.cost_bounds) for costs in given.values()), default=0.0)
             lines.append(
                 Listed(
                     id=pool.example_id(place),
@@ -269,9 +294,64 @@ def _counts(settled: Event, closed: int | None) -> bool:
     return closed is not None and closed in (settled.id, settled.body.get("confirms"))
 
 
+def _spread(costs: Iterable[float], bounds: tuple[float, float]) -> float:
+    """How far costs lie apart, as a share of the scale."""
+    given = list(costs)
+    return (max(given) - min(given)) / (bounds[1] - bounds[0]) if given else 0.0
+
+
 def _short_text(content: Mapping[str, Any]) -> str:
     """The beginning of a text; of a table, its cells; of an image, nothing."""
     text = str(content.get("text") or content.get("html") or "")
     text = text or ", ".join(f"{name} {value}" for name, value in content.get("cells", {}).items())
     plain = " ".join(text.split())
     return plain if len(plain) <= _SHORT else f"{plain[: _SHORT - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+def surprises(
+    project: Project, known: Sequence[tuple[int, Round]], trained_without: Trained, limit: int = 50
+) -> list[Surprise]:
+    """The most surprising costs among the known ones, at most one per example; none if few are known."""
+    if len(known) < _FEWEST:
+        return []
+    part = np.random.default_rng([project.seed, _SPLIT]).permutation(len(known)) % FOLDS
+    predicted = np.full((len(known), len(project.labels)), np.nan)
+    places = np.array([example for example, _ in known], np.int64)
+    for fold in range(FOLDS):
+        inside = np.flatnonzero(part == fold)
+        learner = trained_without(frozenset(places[inside].tolist()))
+        predicted[inside] = _predicted(project, learner, places[inside])
+    return _ranked(project, known, predicted)[:limit]
+
+
+def _predicted(project: Project, learner: CoalClassifier, places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The predicted costs in the order of the project's labels."""
+    costs = CostScale.of(project.cost_bounds).within(learner.predict_cost(project.pool.rows(places)))
+    column = {label: k for k, label in enumerate(learner.classes_.tolist())}
+    found: NDArray[np.float64] = costs[:, [column[label] for label in project.labels]]
+    return found
+
+
+def _ranked(project: Project, known: Sequence[tuple[int, Round]], predicted: NDArray[np.float64]) -> list[Surprise]:
+    given = np.full(predicted.shape, np.nan)
+    for row, (_, one) in enumerate(known):
+        for label, cost in one.costs.items():
+            given[row, project.labels.index(label)] = np.nan if cost is None else cost
+    apart = np.abs(given - predicted)
+    usual = np.sqrt(np.nanmean(np.where(np.isnan(apart), np.nan, apart**2), axis=0, where=~np.isnan(apart)))
+    span = project.cost_bounds[1] - project.cost_bounds[0]
+    scores = np.nan_to_num(apart / np.maximum(usual, 0.01 * span), nan=-1.0)
+    best = scores.argmax(axis=1)
+    order = np.argsort(-scores[np.arange(len(known)), best], kind="stable")
+    return [
+        Surprise(
+            example_id=project.pool.example_id(known[row][0]),
+            label=project.labels[best[row]],
+            cost=float(given[row, best[row]]),
+            predicted=float(predicted[row, best[row]]),
+            who=known[row][1].by.get(project.labels[best[row]]),
+            surprise=float(scores[row, best[row]]),
+        )
+        for row in order.tolist()
+        if scores[row, best[row]] > 0.0
+    ]

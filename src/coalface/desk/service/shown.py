@@ -1,20 +1,242 @@
-"""What the desk shows of its state: questions, answers, events and remarks as messages."""
+"""What the desk shows of its state: questions, answers, events and remarks, and the examples with what comes next."""
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from coalface.desk.log.store import Row
+import numpy as np
+
+from coalface.buying.calls import CallBook, Calls
+from coalface.desk.log.access import AccessTables
+from coalface.desk.log.events import ANSWERED, FLAGGED
+from coalface.desk.log.store import QuestionRow, Store
+from coalface.desk.project.label_history import without_labels
 from coalface.desk.project.project import Project
-from coalface.desk.service import messages
-from coalface.desk.service.answers import Costs, learned_answers, with_answer
-from coalface.desk.service.messages import AnnotatorRow, Answered, Estimate, Question, Remark
+from coalface.desk.project.spending import Spent
+from coalface.desk.service.agreements import CheckedJudge, judged
+from coalface.desk.service.example_log import learned_answers, with_answer
+from coalface.desk.service.exports import export
+from coalface.desk.service.messages import (
+    AnnotatorRow,
+    Answered,
+    ComingQuestion,
+    DeskProgress,
+    EstimatedMean,
+    ExampleState,
+    Expected,
+    LogEvent,
+    Overview,
+    PoolState,
+    Question,
+    Remark,
+    reason_in_words,
+)
+from coalface.desk.service.model import decide_again, scan
+from coalface.desk.service.overview import expected_spending, look_ahead, overview_of, predictions
 from coalface.desk.service.project_state import ProjectState
 from coalface.desk.service.queue import QuestionQueue
+from coalface.errors import InputError
 from coalface.rounds.event_log import Event
+from coalface.rounds.round import Round
+
+_MOST_SCANNED = 1024  # examples, so that other callers do not wait long
 
 
-def question_of(state: ProjectState, queue: QuestionQueue, row: Row) -> Question:
+class DeskViews:
+    """What a desk shows to annotators, engineers and operators; nothing here changes anything."""
+
+    state: ProjectState
+    store: Store
+    access: AccessTables  # who may enter: tokens and the sessions of browsers
+    _closed: bool
+
+    @property
+    def _live(self) -> ProjectState:
+        """The state, unless the desk is closed."""
+        if self._closed:
+            raise InputError(
+                f"This desk of {self.project.folder} is closed. Open the project again with Desk(Project.open(folder))."
+            )
+        return self.state
+
+    @property
+    def project(self) -> Project:
+        """The project with its labels as they are now."""
+        return self.state.project
+
+    def known_label(self, label: str) -> str:
+        """The label, or the one that had this name when its question was displayed."""
+        return self.state.known_label(label)
+
+    def has_answer(self, annotator: str, key: str) -> bool:
+        """Whether this annotator has sent an answer with this key."""
+        return self._live.log.named(f"answer:{annotator}:{key}") is not None
+
+    def has_lease(self, lease_id: str, annotator: str) -> bool:
+        """Whether this annotator ever got this lease."""
+        event = self._live.log.named(f"lease:{lease_id}")
+        return event is not None and event.who == annotator
+
+    def last_skip(self, annotator: str) -> int:
+        """The number of the event of this annotator's last skip that still holds; 0 if there is none."""
+        return max(self._live.latest_counters.remarks.skips_of(annotator), default=0)
+
+    def recent(self, annotator: str, n: int = 10, before: int | None = None) -> list[Answered]:
+        """An annotator's last answers, or the last ones before an answer, newest first."""
+        return [_answer_of(self._live, event) for event in self._live.log.latest(annotator, ANSWERED, n, before)]
+
+    def remarks(self, n: int = 20) -> list[Remark]:
+        """The flags that engineers have not resolved, then the latest notes."""
+        state, pool = self._live, self.project.pool
+        return [
+            Remark(
+                id=event.id,
+                at=event.at,
+                who=event.who or "",
+                example_id=pool.example_id(event.example or 0),
+                note=str(event.body["note"]),
+                flag=event.kind == FLAGGED,
+                content=pool.content(event.example or 0),
+            )
+            for event in state.latest_counters.remarks.latest(n)
+        ]
+
+    def progress(self, annotator: str | None = None) -> DeskProgress:
+        """What was asked so far, what may be spent, and one annotator's share of it."""
+        counters = self._live.latest_counters
+        spent, own = counters.spent, counters.workers.get(annotator or "")
+        mine, pace = (Spent(), None) if own is None else (own.spent, own.pace)
+        budget = self.project.limits.budget
+        return DeskProgress(spent.examples, spent.costs, spent.price, budget, mine.examples, mine.costs, pace)
+
+    def overview(self) -> Overview:
+        """Everything the dashboard shows."""
+        state, progress = self._live, self.progress()
+        ahead = look_ahead(self.project, state.model.learner, state.counters, progress)  # others go on meanwhile
+        with state.lock:
+            found = overview_of(self.project, state.model, state.counters, progress, ahead)
+        return replace(found, annotators=[_with_alpha(state, row) for row in found.annotators])
+
+    def expected(self) -> Expected | None:
+        """What the questions about the rest of the pool will take; None at its end."""
+        state = self._live
+        return expected_spending(self.project, state.model.learner, self.progress(), state.latest_counters.decided)
+
+    def events(self, after: int = 0, limit: int = 100) -> list[LogEvent]:
+        """The log after an event, in order."""
+        return [_message_of(self.project, event) for event in self._live.log.page(after, limit)]
+
+    def predict(self, examples: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """For each example the best label, and the predicted cost and range of each label."""
+        return predictions(self.project, self._live.model.learner, examples)
+
+    def export(self, form: str, top: int | None = None) -> Iterator[bytes]:
+        """The answers as "jsonl", "csv" or "vw", the "model", or the "predictions" for the whole pool.
+
+        ``top`` limits the predictions to so many examples, the most uncertain first.
+        """
+        return export(self.project, self._live.log, lambda: self._live.model.settled()[0], form, top)
+
+    def last_event(self) -> int:
+        """The number of the last event of the log."""
+        return self._live.log.last()
+
+    def n_rounds(self) -> int:
+        """How many rounds the model has learned."""
+        return int(self._live.model.learner.round_) - 1
+
+    def n_retired(self) -> int:
+        """How many examples are retired."""
+        return len(self._live.counters.retired)
+
+    def last_seen(self) -> dict[str, float | None]:
+        """When each annotator was last active."""
+        return {name: worker.last_seen for name, worker in self._live.latest_counters.workers.items()}
+
+    def judged(self, name: str) -> CheckedJudge | None:
+        """How far a judge agrees with people; None about a program that is not checked against them."""
+        counters = self._live.counters
+        return judged(counters, name) if name in counters.judges else None
+
+    def calls(self, name: str) -> Calls:
+        """The paid calls of a judge, which the log records."""
+        return Calls(self._live, name)
+
+    def calls_so_far(self) -> CallBook:
+        """The sums over the paid calls of judges."""
+        return self._live.calls
+
+    def vital_signs(self) -> dict[str, float]:
+        """Counts for operators, which may be a moment old, because reading them never blocks."""
+        state = self._live
+        return {
+            "decided_examples": state.latest_counters.cursor,
+            "open_questions": self.store.n_open(),
+            "log_events": self.store.log.last(),
+            "model_rebuilding": state.newest_model.rebuilding,
+        }
+
+    def problem(self) -> str | None:
+        """Why answers cannot be taken now; None if they can."""
+        if self.store.database.file.is_lost:
+            return f"{self.project.name}: the database file was moved, deleted or replaced"
+        try:
+            self.store.log.last()
+        except Exception as problem:
+            return f"{self.project.name}: the database cannot be read ({type(problem).__name__})"
+        return None
+
+    def examples(self, turn: int = 0, limit: int = 100) -> list[ExampleState]:
+        """The examples after a place in the order of the pool."""
+        state = self._live
+        with state.lock:
+            pool = state.project.pool
+            places = np.asarray(pool.order[turn : turn + limit]).tolist()
+            states = states_of(state, places)
+            return [
+                ExampleState(pool.example_id(place), at, states[place]) for at, place in enumerate(places, turn + 1)
+            ]
+
+    def upcoming(self, n: int = 10) -> list[ComingQuestion]:
+        """The next questions, fewer if the pool or the budget ends or after many examples without a question."""
+        state = self._live
+        with state.lock:
+            limits, counters, pool = state.project.limits, state.counters, state.project.pool
+            if limits.room(counters.spent + limits.spent_on(1)) < 1:
+                return []
+            waiting = sorted(state.store.free(state.clock()), key=lambda row: (-row.step, row.number))
+            found: dict[int, ComingQuestion] = {}  # by example: each annotator gets one of several copies
+            for row in waiting:
+                asked = Round(0) if row.example in found else _as_of_now(state, row)
+                if asked.ask and len(found) < n:
+                    found[row.example] = _coming(state, row.example, asked)
+            lacking, price = n - len(found), state.project.asking_price
+            for decided in scan(state.model.learner, pool, counters.cursor, lacking, _MOST_SCANNED, price):
+                new = [pair for pair in decided if pair[1].ask and not counters.is_known(pair[0])]
+                found |= {example: _coming(state, example, one) for example, one in new}
+            return list(found.values())
+
+    def not_asked(self, question: Question) -> dict[str, list[str]]:
+        """The labels that are not asked about, by the reason why, according to the model now."""
+        state, project = self._live, self.project
+        place = np.array([project.pool.place(question.example_id)])
+        ranges = state.model.learner.cost_range(project.pool.rows(place))
+        guaranteed = min(ranges.highest[0, project.labels.index(label)] for label in project.offered)
+        reasons: dict[str, list[str]] = {"perhaps later": [], "surely worse": [], "known well enough": []}
+        for k, label in enumerate(project.labels):
+            if label in question.labels or label in question.known or label in project.retired:
+                continue
+            worse = "surely worse" if ranges.lowest[0, k] > guaranteed else "known well enough"
+            reasons["perhaps later" if label in question.ranges else worse].append(label)
+        return {reason: labels for reason, labels in reasons.items() if labels}
+
+    def settle(self) -> None:
+        """Wait until the model agrees with the log."""
+        self._live.model.settle()
+
+
+def question_of(state: ProjectState, queue: QuestionQueue, row: QuestionRow) -> Question:
     """A leased question, for its holder."""
     project, asks_truth = state.project, queue.asks_truth(row.round)
     labels = project.offered if asks_truth else queue.labels_asked(row)
@@ -27,13 +249,13 @@ def question_of(state: ProjectState, queue: QuestionQueue, row: Row) -> Question
         lease_id=row.lease or "",
         expires_at=row.expires or 0.0,
         ranges=dict(row.round.ranges),
-        reason=messages.reason_in_words(row.round),
+        reason=reason_in_words(row.round),
         true_label=asks_truth,
         later=[] if asks_truth else queue.later(row),
     )
 
 
-def _own_costs(state: ProjectState, row: Row) -> Costs:
+def _own_costs(state: ProjectState, row: QuestionRow) -> dict[str, float | None]:
     """What the holder of a question answered before; the answers of others could bias the holder."""
     own = replace(row.round, costs={}, unasked=(), by={})
     for event in learned_answers(state.log.about(row.example), row.number) if row.round.costs else ():
@@ -42,7 +264,7 @@ def _own_costs(state: ProjectState, row: Row) -> Costs:
     return {label: own.costs[label] for label in state.project.labels if label in own.costs}
 
 
-def answer_of(state: ProjectState, event: Event) -> Answered:
+def _answer_of(state: ProjectState, event: Event) -> Answered:
     """An answer as its annotator sees it again."""
     body, pool = event.body, state.project.pool
     return Answered(
@@ -60,27 +282,51 @@ def answer_of(state: ProjectState, event: Event) -> Answered:
     )
 
 
-def message_of(project: Project, event: Event) -> messages.Event:
+def _message_of(project: Project, event: Event) -> LogEvent:
     """An event of the log, with the id of its example."""
     body: dict[str, Any] = dict(event.body)
     if event.example is not None:
         body["example_id"] = project.pool.example_id(event.example)
     if event.seconds is not None:
         body["seconds"] = event.seconds
-    return messages.Event(event.id, event.at, event.kind, event.who, body)
+    return LogEvent(event.id, event.at, event.kind, event.who, body)
 
 
-def remarks_of(state: ProjectState, n: int) -> list[Remark]:
-    """The flags that engineers have not resolved, then the latest notes."""
-    pool, found = state.project.pool, state.latest_counters.remarks.latest(n)
-    return [
-        Remark(one.id, one.at, one.who, pool.example_id(one.example), one.note, one.flag, pool.content(one.example))
-        for one in found
-    ]
-
-
-def with_alpha(state: ProjectState, row: AnnotatorRow) -> AnnotatorRow:
+def _with_alpha(state: ProjectState, row: AnnotatorRow) -> AnnotatorRow:
     """The row of an annotator with the agreement with others, if it is known."""
     found = state.agreement(row.name)
     known = math.isfinite(found.alpha)
-    return replace(row, alpha=Estimate(found.alpha, found.low, found.high, found.examples) if known else None)
+    return replace(row, alpha=EstimatedMean(found.alpha, found.low, found.high, found.examples) if known else None)
+
+
+def states_of(state: ProjectState, places: list[int]) -> dict[int, PoolState]:
+    """The states of examples: retired, closed, undecided, open or passed."""
+    counters, pool, in_question = state.counters, state.project.pool, state.store.in_question(places)
+
+    def of(place: int) -> PoolState:
+        if counters.is_known(place):
+            return "retired" if place in counters.retired else "closed"
+        if pool.turn(place) > counters.cursor:
+            return "undecided"
+        return "open" if place in in_question else "passed"
+
+    return {place: of(place) for place in places}
+
+
+def _as_of_now(state: ProjectState, row: QuestionRow) -> Round:
+    """The round of a waiting question; one that was displayed stays as it was, others are decided again."""
+    displayed = row.step > 0 or row.holder is not None or state.project.overlap > 1
+    if displayed or row.decided == state.counters.learned:
+        return without_labels(row.round, state.project.retired)
+    return decide_again(state.model.learner, state.project.pool, row, state.project.asking_price)
+
+
+def _coming(state: ProjectState, example: int, asked: Round) -> ComingQuestion:
+    now = asked.next_labels(state.project.cost_bounds)
+    return ComingQuestion(
+        example_id=state.project.pool.example_id(example),
+        labels=[label for label in state.project.labels if label in now],  # as annotators see them
+        later=[label for label in asked.ask if label not in now and label not in asked.costs],
+        ranges=dict(asked.ranges),
+        reason=reason_in_words(asked),
+    )

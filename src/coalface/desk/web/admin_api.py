@@ -7,9 +7,11 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
-from coalface.desk.service.examples import examples_after, next_questions
+from coalface.desk.service.curation import Settled
+from coalface.desk.service.messages import AnnotatorRow, ComingQuestion, ExampleState, LogEvent, Overview, Remark
+from coalface.desk.service.pool_changes import Added, records_of
 from coalface.desk.web import api_models as models
-from coalface.desk.web.api import COMMON, AnyDesk, NamedDesk, named_desk
+from coalface.desk.web.api import COMMON, NamedDesk, named_desk
 from coalface.desk.web.auth import Engineer, engineer_of_api
 from coalface.desk.web.people import revoke
 from coalface.rounds.label_change import change_of
@@ -39,31 +41,27 @@ admin_api = APIRouter(dependencies=[Depends(engineer_of_api)], **COMMON)
 
 
 @admin_api.get("/projects/{project}/overview")
-def overview(desk: NamedDesk) -> models.OverviewView:
+def overview(desk: NamedDesk) -> Overview:
     """All values that the dashboard shows."""
-    return models.OverviewView.model_validate(desk.overview())
+    return desk.overview()
 
 
 @admin_api.get("/projects/{project}/annotators")
-def annotators(
-    desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = ""
-) -> models.Page[models.AnnotatorView]:
+def annotators(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> models.Page[AnnotatorRow]:
     """Each annotator's pace and agreement, sorted by name."""
-    found = [models.AnnotatorView.model_validate(row) for row in desk.overview().annotators]
-    return models.page_by_name(found, limit, cursor)
+    return models.page_by_name(desk.overview().annotators, limit, cursor)
 
 
 @admin_api.get("/projects/{project}/events")
-def events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[models.EventView]:
+def events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[LogEvent]:
     """The event log, the oldest event first."""
-    found = [models.EventView.model_validate(one) for one in desk.events(after=int(cursor or 0), limit=limit + 1)]
-    return models.page_of(found, limit, lambda event: event.id)
+    return models.page_of(desk.events(int(cursor or 0), limit + 1), limit, lambda event: event.id)
 
 
 @admin_api.get("/projects/{project}/remarks")
-def remarks(desk: NamedDesk, limit: models.Limit = 100) -> models.Page[models.RemarkView]:
+def remarks(desk: NamedDesk, limit: models.Limit = 100) -> models.Page[Remark]:
     """The flags that are not resolved, then the latest notes, each from the newest, on one page."""
-    return models.Page(items=[models.RemarkView.model_validate(one) for one in desk.remarks(limit)])
+    return models.Page(items=desk.remarks(limit))
 
 
 @admin_api.post("/projects/{project}/flags/{flag}:resolve", status_code=204)
@@ -73,16 +71,15 @@ def resolve(caller: Engineer, desk: NamedDesk, flag: Annotated[int, Path(ge=1, l
 
 
 @admin_api.get("/projects/{project}/examples")
-def examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[models.ExampleView]:
+def examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[ExampleState]:
     """The examples of the pool with their states, in the order in which the learner decides them."""
-    found = [models.ExampleView.model_validate(one) for one in examples_after(desk.state, int(cursor or 0), limit + 1)]
-    return models.page_of(found, limit, lambda example: example.turn)
+    return models.page_of(desk.examples(int(cursor or 0), limit + 1), limit, lambda example: example.turn)
 
 
 @admin_api.get("/projects/{project}/next")
-def upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> models.Page[models.ComingView]:
+def upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> models.Page[ComingQuestion]:
     """The queries that the current model would ask next. This call changes nothing."""
-    return models.Page(items=[models.ComingView.model_validate(one) for one in next_questions(desk.state, n)])
+    return models.Page(items=desk.upcoming(n))
 
 
 @admin_api.post("/projects/{project}/predict")
@@ -109,7 +106,7 @@ def change_labels(caller: Engineer, desk: NamedDesk, body: models.LabelsBody) ->
 @admin_api.get("/projects/{project}/tokens", dependencies=[Depends(named_desk)])
 def tokens(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> models.Page[models.TokenView]:
     """The people who have a token, sorted by name."""
-    found = [models.TokenView(name=name, role=role) for name, role, *_ in desk.store.tokens()]
+    found = [models.TokenView(name=name, role=role) for name, role, *_ in desk.access.tokens()]
     return models.page_by_name(found, limit, cursor)
 
 
@@ -118,7 +115,7 @@ def add_token(desk: NamedDesk, body: models.TokenBody) -> models.NewTokenView:
     """Make a token. The response is the only place where it is shown."""
     check_person(body.name, body.role)
     token = new_token()
-    desk.store.add_token(body.name, body.role, token)
+    desk.access.add_token(body.name, body.role, token)
     return models.NewTokenView(name=body.name, role=body.role, token=token)
 
 
@@ -126,26 +123,6 @@ def add_token(desk: NamedDesk, body: models.TokenBody) -> models.NewTokenView:
 def remove_token(caller: Engineer, desk: NamedDesk, name: models.Identifier) -> None:
     """Revoke this person's token. The next request with it is refused, and their browsers are logged out."""
     revoke(caller, desk, name)
-
-
-@admin_api.get("/tokens")
-def tokens_of_the_only_project(
-    desk: AnyDesk, limit: models.Limit = 100, cursor: models.NameCursor = ""
-) -> models.Page[models.TokenView]:
-    """The people who have a token, in a service with one project."""
-    return tokens(desk, limit, cursor)
-
-
-@admin_api.post("/tokens", status_code=201)
-def add_token_to_the_only_project(desk: AnyDesk, body: models.TokenBody) -> models.NewTokenView:
-    """Make a token, in a service with one project."""
-    return add_token(desk, body)
-
-
-@admin_api.delete("/tokens/{name:path}", status_code=204)
-def remove_token_of_the_only_project(caller: Engineer, desk: AnyDesk, name: models.Identifier) -> None:
-    """Revoke a token, in a service with one project."""
-    remove_token(caller, desk, name)
 
 
 def attachment(name: str) -> str:
@@ -161,3 +138,28 @@ def attachment(name: str) -> str:
     )
     exact = "" if plain == name else f"; filename*=utf-8''{quote(name, safe='', errors='replace')}"
     return f'attachment; filename="{plain}"{exact}'
+
+
+@admin_api.post("/projects/{project}/examples", status_code=201)
+def add_examples(caller: Engineer, desk: NamedDesk, body: models.ExamplesBody) -> Added:
+    """Add examples to the pool. Those that it has already, with the same content, are left as they are."""
+    records, features = records_of(body.examples)
+    return desk.curation.add_examples(records, caller.name, features=features, first=body.first)
+
+
+@admin_api.post("/projects/{project}/examples:retire")
+def retire_examples(caller: Engineer, desk: NamedDesk, body: models.IdsBody) -> models.ChangedView:
+    """Ask about these examples no more, and let the model forget them. The log keeps their answers."""
+    return models.ChangedView(changed=desk.curation.retire_examples(body.ids, caller.name, body.reason))
+
+
+@admin_api.post("/projects/{project}/examples:restore")
+def restore_examples(caller: Engineer, desk: NamedDesk, body: models.IdsBody) -> models.ChangedView:
+    """Bring retired examples back, with their answers."""
+    return models.ChangedView(changed=desk.curation.restore_examples(body.ids, caller.name, body.reason))
+
+
+@admin_api.post("/projects/{project}/costs", status_code=201)
+def import_costs(caller: Engineer, desk: NamedDesk, body: models.CostsBody) -> Settled:
+    """Let the model learn labels and costs that exist already. Examples with known costs keep theirs."""
+    return desk.curation.import_costs(body.items, caller.name, gold=body.gold)

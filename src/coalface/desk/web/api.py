@@ -4,12 +4,13 @@ The name of a project is part of the address, so that a client cannot confuse tw
 their routes need no name.
 """
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Header, Request
 
 from coalface.desk.service.desk import Desk
-from coalface.desk.service.messages import NoQuestion, Progress, Question
+from coalface.desk.service.messages import Answered, DeskProgress, NoQuestion, Question, Receipt
 from coalface.desk.web import api_models as models
 from coalface.desk.web.auth import AnyCaller, Authenticator, caller_of_api, project_named
 from coalface.desk.web.desks import Desks
@@ -81,26 +82,26 @@ def project(desk: NamedDesk) -> models.ProjectView:
 def lease(caller: AnyCaller, desk: NamedDesk, body: models.LeaseBody) -> models.LeasedView:
     """Lease queries. No other caller gets them until the lease ends."""
     _check_limits(caller, body.ttl_s, body.max_items)
-    queries: list[models.QueryView] = []
+    queries: list[Question] = []
     for _ in range(body.max_items):
         found = desk.lease(caller.name, body.ttl_s)
         if isinstance(found, NoQuestion):
             return models.LeasedView(queries=queries, reason=None if queries else found.reason)
-        queries.append(_view(caller, found))
+        queries.append(models.visible_to(caller, found))
     return models.LeasedView(queries=queries)
 
 
 @api.get("/projects/{project}/queries")
-def held(caller: AnyCaller, desk: NamedDesk) -> models.Page[models.QueryView]:
+def held(caller: AnyCaller, desk: NamedDesk) -> models.Page[Question]:
     """The queries that the caller holds, the newest lease first, always on one page."""
-    return models.Page(items=[_view(caller, question) for question in desk.held(caller.name)])
+    return models.Page(items=[models.visible_to(caller, question) for question in desk.held(caller.name)])
 
 
 @api.post("/leases/{lease_id}:renew")
 def renew(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: RenewBody) -> models.LeaseView:
     """Extend one of the caller's leases."""
     _check_limits(caller, body.ttl_s)
-    return models.LeaseView.model_validate({"expires_at": desk.renew(lease_id, caller.name, body.ttl_s)})
+    return models.LeaseView(expires_at=desk.renew(lease_id, caller.name, body.ttl_s))
 
 
 @api.post("/leases/{lease_id}:release", status_code=204)
@@ -128,7 +129,7 @@ def resume(caller: AnyCaller, desk: NamedDesk) -> None:
 
 
 @api.post("/projects/{project}/answers", status_code=201)
-def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody) -> models.ReceiptView:
+def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody) -> Receipt:
     """Answer a query. The same key gives the same receipt; an answer after the end of the lease is accepted."""
     about = (caller.name, body.query_id, body.lease_id)
     if body.label is not None:
@@ -137,43 +138,30 @@ def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody
         costs = body.costs | dict.fromkeys(body.unsure)
         desk.project.scale.check_levels(costs)
         receipt = desk.answer(*about, costs, key, body.lead_time_s, body.note, ahead=body.ahead)
-    follow_up = None if receipt.follow_up is None else _view(caller, receipt.follow_up)
-    return models.ReceiptView(
-        answer_id=receipt.answer_id, late=receipt.late, learned=receipt.learned, follow_up=follow_up
-    )
+    follow_up = receipt.follow_up
+    return replace(receipt, follow_up=None if follow_up is None else models.visible_to(caller, follow_up))
 
 
 @api.get("/projects/{project}/answers")
 def answers(
     caller: AnyCaller, desk: NamedDesk, limit: models.Limit = 10, cursor: models.Cursor = ""
-) -> models.Page[models.AnsweredView]:
+) -> models.Page[Answered]:
     """The caller's own answers, the newest first."""
     before = int(cursor) if cursor else None
-    found = [models.AnsweredView.model_validate(one) for one in desk.recent(caller.name, limit + 1, before)]
-    return models.page_of(found, limit, lambda answered: answered.answer_id)
-
-
-@api.delete("/answers/{answer_id}")
-def undo(caller: AnyCaller, desk: AnyDesk, answer_id: models.Identifier) -> models.UndoneView:
-    """Undo one of the caller's answers, in a service with one project."""
-    return undo_in_project(caller, desk, answer_id)
+    return models.page_of(desk.recent(caller.name, limit + 1, before), limit, lambda answered: answered.answer_id)
 
 
 @api.delete("/projects/{project}/answers/{answer_id}")
-def undo_in_project(caller: AnyCaller, desk: NamedDesk, answer_id: models.Identifier) -> models.UndoneView:
+def undo(caller: AnyCaller, desk: NamedDesk, answer_id: models.Identifier) -> models.UndoneView:
     """Undo one of the caller's answers; its query is leased to the caller again."""
     question = desk.undo(caller.name, answer_id)
-    return models.UndoneView(query=None if question is None else _view(caller, question))
+    return models.UndoneView(query=None if question is None else models.visible_to(caller, question))
 
 
 @api.get("/projects/{project}/progress")
-def progress(caller: AnyCaller, desk: NamedDesk) -> Progress:
+def progress(caller: AnyCaller, desk: NamedDesk) -> DeskProgress:
     """The amounts spent, the budget, and the caller's own pace."""
     return desk.progress(caller.name)
-
-
-def _view(caller: Caller, question: Question) -> models.QueryView:
-    return models.QueryView.model_validate(models.visible_to(caller, question))
 
 
 def _check_limits(caller: Caller, ttl: float, items: int = 1) -> None:

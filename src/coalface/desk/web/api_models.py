@@ -1,14 +1,14 @@
-"""Pydantic models of the REST requests and responses, for annotators and engineers. Times are ISO 8601 in UTC."""
+"""Pydantic models of the REST requests, and the few responses that are not messages of the desk."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from coalface.desk.service.messages import Advice, Estimate, Expected, LabelRow, Progress, Question
+from coalface.desk.project.scale import Level
+from coalface.desk.service.messages import AnnotatorRow, Question, Time
 from coalface.web.tokens import Caller
 
 # Databases cannot store the character 0.
@@ -30,7 +30,7 @@ class View(BaseModel):
     model_config = ConfigDict(from_attributes=True)
 
 
-class Body(BaseModel):
+class RequestBody(BaseModel):
     """A request."""
 
     # A misspelt field is an error, and so is a value of another type: true is not the number 1.
@@ -44,14 +44,6 @@ class Page(View, Generic[Item]):
     next_cursor: str | None = None
 
 
-class LevelView(View):
-    """One named level of the cost scale."""
-
-    name: str
-    cost: float
-    anchor: str
-
-
 class ProjectView(View):
     """The project's question, labels and cost scale."""
 
@@ -62,78 +54,38 @@ class ProjectView(View):
     labels: list[str] = Field(validation_alias="offered")
     retired: list[str]
     all_labels: list[str] = Field(validation_alias="labels", description="The retired ones too, by their columns.")
-    levels: list[LevelView]
+    levels: list[Level]
     cost_bounds: tuple[float, float]
     true_label: bool
-
-
-class QueryView(View):
-    """One example and the labels whose costs are asked for; only engineers see ranges and reason."""
-
-    id: str
-    example_id: str
-    content: dict[str, Any]
-    labels: list[str]
-    known: dict[str, float | None]
-    lease_id: str
-    expires_at: datetime
-    ranges: dict[str, tuple[float, float]]
-    reason: str
-    true_label: bool
-    later: list[tuple[str, float]] = Field(
-        description="Labels asked about next, in order, each unless a cost at most this number is known."
-    )
 
 
 class LeasedView(View):
     """Queries to answer; if there are none, ``reason`` says why."""
 
-    queries: list[QueryView]
+    queries: list[Question]
     reason: str | None = None
 
 
 class LeaseView(View):
     """The end of a lease."""
 
-    expires_at: datetime
-
-
-class ReceiptView(View):
-    """The receipt of a stored answer."""
-
-    answer_id: str
-    late: bool
-    learned: bool
-    follow_up: QueryView | None
-
-
-class AnsweredView(View):
-    """One of the caller's earlier answers."""
-
-    answer_id: str
-    question_id: str
-    example_id: str
-    costs: dict[str, float | None]
-    at: datetime
-    late: bool
-    undone: bool
-    note: str | None
+    expires_at: Time
 
 
 class UndoneView(View):
     """The query of an undone answer, leased to its author again."""
 
-    query: QueryView | None
+    query: Question | None
 
 
-class LeaseBody(Body):
+class LeaseBody(RequestBody):
     """The number of queries, and the duration of their leases."""
 
     max_items: int = Field(1, ge=1, le=100, description="Annotators: at most 10, for at most 3,600 seconds.")
     ttl_s: Lifetime = 600.0
 
 
-class RenewBody(Body):
+class RenewBody(RequestBody):
     """The duration of a lease from now."""
 
     ttl_s: Lifetime = 600.0
@@ -142,19 +94,19 @@ class RenewBody(Body):
 Note = Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")]
 
 
-class SkipBody(Body):
+class SkipBody(RequestBody):
     """Why a query is skipped."""
 
     note: Note | None = None
 
 
-class FlagBody(Body):
+class FlagBody(RequestBody):
     """What an engineer should know about the example."""
 
     note: Annotated[str, StringConstraints(min_length=1, max_length=10_000, pattern=r"^[^\x00]*$")]
 
 
-class AnswerBody(Body):
+class AnswerBody(RequestBody):
     """Costs by label (null or ``unsure`` means "can't tell"), or the true ``label`` in a project that asks for it."""
 
     query_id: Identifier
@@ -195,101 +147,10 @@ NameCursor = Annotated[
 ]
 
 
-class NamedView(View):
-    """Something with a name."""
-
-    name: str
-
-
-Named = TypeVar("Named", bound=NamedView)
-
-
-class AnnotatorView(NamedView):
-    """One annotator's work."""
-
-    examples: int
-    costs: int
-    cant_tell: int
-    seconds: float | None
-    agreement: float | None
-    compared: int
-    last_seen: datetime | None
-    judge: bool
-    alpha: Estimate | None
-    gate: float
-    held_back: int
-    costs_per_hour: float | None
-
-
-class OverviewView(View):
-    """All values that the dashboard shows."""
-
-    progress: Progress
-    pool: int
-    decided: int
-    passive_costs: int
-    test_cost: Estimate | None
-    saving: Estimate | None
-    contested: Estimate | None
-    stopped: str | None
-    rebuilding: bool
-    problem: str | None
-    model: int
-    annotators: list[AnnotatorView]
-    labels: list[LabelRow]
-    history: list[tuple[int, float]]
-    expected: Expected | None
-    passed: int
-    sampled: int
-    finished: bool
-    progressive: list[tuple[int, float]]
-    spending: list[tuple[datetime, int]]
-    pace: float | None
-    advice: Advice
-
-
-class EventView(View):
-    """One event of the log."""
-
-    id: int
-    at: datetime
-    kind: str
-    who: str | None
-    body: dict[str, Any]
-
-
-class RemarkView(View):
-    """An annotator's note about an example; a flag waits until an engineer resolves it."""
-
-    id: int
-    at: datetime
-    who: str
-    example_id: str
-    note: str
-    flag: bool
-
-
-class ExampleView(View):
-    """An example of the pool and its state; ``turn`` is its place in the order of decisions."""
-
-    id: str
-    turn: int
-    state: Literal["undecided", "open", "closed", "passed", "retired"]
-
-
-class ComingView(View):
-    """A query that would be asked: ``labels`` first, then perhaps those in ``later``."""
-
-    example_id: str
-    labels: list[str]
-    later: list[str]
-    ranges: dict[str, tuple[float, float]]
-    reason: str
-
-
-class TokenView(NamedView):
+class TokenView(View):
     """The owner of a token, without the token."""
 
+    name: str
     role: str
 
 
@@ -299,13 +160,13 @@ class NewTokenView(TokenView):
     token: str
 
 
-class PredictBody(Body):
+class PredictBody(RequestBody):
     """Examples in the format of the project's pool."""
 
     examples: list[dict[str, Any]] = Field(min_length=1, max_length=1000)
 
 
-class LabelsBody(Body):
+class LabelsBody(RequestBody):
     """One change of the labels: ``add`` or ``retire`` a label, or ``rename`` one ``to`` another name.
 
     A new label of a project with costs of errors comes with ``cost_matrix``, the costs of all labels, the new one last.
@@ -318,21 +179,14 @@ class LabelsBody(Body):
     cost_matrix: list[list[float]] | None = None
 
 
-class ExamplesBody(Body):
+class ExamplesBody(RequestBody):
     """Examples that join the pool, in its format; ``first`` asks about them before all undecided ones."""
 
     examples: list[dict[str, Any]] = Field(min_length=1, max_length=10_000)
     first: bool = False
 
 
-class AddedView(View):
-    """How many examples joined the pool, and how many it had already."""
-
-    added: int
-    known: int
-
-
-class IdsBody(Body):
+class IdsBody(RequestBody):
     """Examples by id, and why they are retired or brought back."""
 
     ids: list[Identifier] = Field(min_length=1, max_length=10_000)
@@ -345,28 +199,24 @@ class ChangedView(View):
     changed: int
 
 
-class CostsBody(Body):
+class CostsBody(RequestBody):
     """Known costs: ``{"id", "label"}`` with the true label, or ``{"id", "costs"}`` by label."""
 
     items: list[dict[str, Any]] = Field(min_length=1, max_length=10_000)
     gold: bool = Field(False, description="Check annotators with these examples; replaces what is known about them.")
 
 
-class SettledView(View):
-    """How many examples got these costs, and how many kept what was known before."""
-
-    settled: int
-    known: int
-
-
-class TokenBody(Body):
+class TokenBody(RequestBody):
     """The owner of a new token."""
 
     name: Name
     role: Literal["annotator", "reviewer", "engineer"] = "annotator"
 
 
-def page_by_name(found: list[Named], limit: int, cursor: str) -> Page[Named]:
+NamedItem = TypeVar("NamedItem", AnnotatorRow, TokenView)
+
+
+def page_by_name(found: list[NamedItem], limit: int, cursor: str) -> Page[NamedItem]:
     """The items whose names come after the cursor, sorted by name."""
     rest = sorted((one for one in found if one.name > cursor), key=lambda one: one.name)
     return page_of(rest, limit, lambda one: one.name)

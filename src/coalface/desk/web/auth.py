@@ -20,8 +20,7 @@ from coalface.desk.project.project import Project
 from coalface.desk.web.desks import PROJECT, Desks
 from coalface.web.http_errors import RefusedError, too_many_requests
 from coalface.web.middleware import address_of
-from coalface.web.sessions import A_MONTH, new_session
-from coalface.web.tokens import Caller, is_form_key
+from coalface.web.tokens import A_MONTH, Caller, is_form_key, new_session
 
 NOBODY = ""  # the role of a caller in a project that is not theirs
 _READING = ("GET", "HEAD")
@@ -80,33 +79,32 @@ class Authenticator:
 
     def authenticate(self, token: str, address: str, project: str | None = None) -> Caller:
         """The caller with this token; a RefusedError if the token is unknown or the caller is too fast."""
-        digest = digest_of(token)
-        return self._caller(token, digest if self._projects_of(digest, project) else None, address, project)
+        return self._caller(token, digest_of(token), address, project)
 
     def resume(self, session: str, address: str, project: str | None = None) -> Caller:
         """The caller with this session."""
         now = self._today()
-        found = (desk.store.token_of_session(session, now) for desk in self._desks)
+        found = (desk.access.token_of_session(session, now) for desk in self._desks)
         return self._caller(session, next((digest for digest in found if digest is not None), None), address, project)
 
     def begin_session(self, token: str) -> str:
         """A session for the person with this token, in the first of their projects."""
         session, digest, now = new_session(), digest_of(token), self._today()
         for desk in self._desks:
-            if desk.store.role_of(digest) is not None:
-                desk.store.begin_session(session, token, now + A_MONTH, now)
+            if desk.access.role_of(digest) is not None:
+                desk.access.begin_session(session, token, now + A_MONTH, now)
                 return session
         raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
 
     def end_session(self, session: str) -> None:
         """Forget a session."""
         for desk in self._desks:
-            if desk.store.token_of_session(session, self._today()) is not None:
-                desk.store.end_session(session)
+            if desk.access.token_of_session(session, self._today()) is not None:
+                desk.access.end_session(session)
 
     def projects_of(self, caller: Caller) -> dict[str, str]:
         """The projects that a caller may see, with the caller's role in each."""
-        found = {desk.project.name: desk.store.role_of(caller.digest) for desk in self._desks}
+        found = {desk.project.name: desk.access.role_of(caller.digest) for desk in self._desks}
         return {name: role[1] for name, role in found.items() if role is not None}
 
     def check_address(self, address: str) -> None:
@@ -114,25 +112,21 @@ class Authenticator:
         _refuse_if(self._by_address.wait(network_of(address)))
 
     def _caller(self, secret: str, digest: str | None, address: str, project: str | None) -> Caller:
-        desk = self._desks.get(project)
-        role = None if digest is None or desk is None else desk.store.role_of(digest)
-        if role is None and digest is not None:  # a member of other projects only, or no project is named
-            name = self._projects_of(digest, None)
-            role = (name, NOBODY) if name else None
-        if role is None or digest is None:
+        member = None if digest is None else self._member(digest, project)
+        if member is None or digest is None:
             _refuse_if(self._wrong_tokens.wait(network_of(address)))
             _refuse_if(self._all_wrong_tokens.wait(""))
             raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
-        _refuse_if(self._by_caller.wait(role[0]))
-        return Caller(role[0], role[1], secret, digest)
+        _refuse_if(self._by_caller.wait(member[0]))
+        return Caller(*member, secret, digest)
 
-    def _projects_of(self, digest: str, project: str | None) -> str | None:
-        """The name of the person with this token in the project, or in any one."""
-        first = self._desks.get(project)
-        for one in self._desks if first is None else (first, *self._desks):
-            if (found := one.store.role_of(digest)) is not None:
-                return found[0]
-        return None
+    def _member(self, digest: str, project: str | None) -> tuple[str, str] | None:
+        """The person with this token, and their role in the project; in none if they are a member of others only."""
+        desk = self._desks.get(project)
+        if desk is not None and (member := desk.access.role_of(digest)) is not None:
+            return member
+        others = (one.access.role_of(digest) for one in self._desks if one is not desk)
+        return next(((member[0], NOBODY) for member in others if member is not None), None)
 
 
 def _refuse_if(seconds: float) -> None:
@@ -202,7 +196,9 @@ def _member(request: Request, caller: Caller) -> Caller:
     """The caller; a RefusedError if the address names a project in which the caller has no role."""
     name, desks = project_named(request), request.app.state.desks
     if caller.role == NOBODY and name is not None and desks.get(name) is not None:
-        raise RefusedError(404, f"There is no project {name!r} here that you may see.")
+        raise RefusedError(
+            404, f"There is no project {name!r} here that you may see. Ask one of its engineers to admit you."
+        )
     return caller
 
 
@@ -216,17 +212,27 @@ async def reviewer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> 
     return only_reviewers(caller)
 
 
+async def engineer_of_page(caller: Annotated[Caller, Depends(caller_of_page)]) -> Caller:
+    """The caller of a page, who must be an engineer."""
+    return only_engineers(caller)
+
+
+async def reviewer_of_page(caller: Annotated[Caller, Depends(caller_of_page)]) -> Caller:
+    """The caller of a page, who must be a reviewer or an engineer."""
+    return only_reviewers(caller)
+
+
 def only_reviewers(caller: Caller) -> Caller:
     """The caller; a RefusedError if it is an annotator."""
     if not caller.may_review:
-        raise RefusedError(403, "Only reviewers and engineers may do this.")
+        raise RefusedError(403, "Only reviewers and engineers may do this. Ask an engineer for the role.")
     return caller
 
 
 def only_engineers(caller: Caller) -> Caller:
     """The caller; a RefusedError unless it is an engineer."""
     if not caller.is_engineer:
-        raise RefusedError(403, "Only engineers may do this.")
+        raise RefusedError(403, "Only engineers may do this. Ask one of them, or for the role.")
     return caller
 
 
@@ -251,3 +257,5 @@ AnyCaller = Annotated[Caller, Depends(caller_of_api)]
 Engineer = Annotated[Caller, Depends(engineer_of_api)]
 Reviewer = Annotated[Caller, Depends(reviewer_of_api)]
 PageCaller = Annotated[Caller, Depends(caller_of_page)]
+PageEngineer = Annotated[Caller, Depends(engineer_of_page)]
+PageReviewer = Annotated[Caller, Depends(reviewer_of_page)]

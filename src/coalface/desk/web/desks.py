@@ -4,7 +4,7 @@ With one project, its pages are at ``/label`` and so on. With several, those of 
 ``/projects/NAME/label``; that address works with one project, too.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 
 from starlette.datastructures import MutableHeaders
 from starlette.responses import RedirectResponse
@@ -57,16 +57,14 @@ class ProjectPaths:
     def __init__(self, app: ASGIApp, desks: Desks) -> None:
         self._app, self._desks = app, desks
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Pass the request on with the project's name and without its prefix."""
         name, slash, _ = scope.get("path", "").removeprefix(PREFIX).partition("/")
         if scope["type"] != "http" or not scope["path"].startswith(PREFIX) or self._desks.get(name) is None:
-            await self._app(scope, receive, send)
-            return
+            return self._app(scope, receive, send)
         root = f"{PREFIX}{name}"
         if not slash:
-            await RedirectResponse(f"{root}/", 307)(scope, receive, send)
-            return
+            return RedirectResponse(f"{root}/", 307)(scope, receive, send)
 
         async def within(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -76,4 +74,4 @@ class ProjectPaths:
                     headers["location"] = f"{RedirectResponse(root).headers['location']}{place}"
             await send(message)
 
-        await self._app({**scope, "root_path": scope.get("root_path", "") + root, PROJECT: name}, receive, within)
+        return self._app({**scope, "root_path": scope.get("root_path", "") + root, PROJECT: name}, receive, within)

@@ -22,7 +22,7 @@ async def healthz() -> Response:
 @health.get("/readyz")
 def readyz(request: Request) -> Response:
     """Whether answers can be taken now: the database is there and can be read. 503 if not."""
-    problems = [problem for desk in request.app.state.desks for problem in _problems(desk)]
+    problems = [problem for desk in request.app.state.desks if (problem := desk.problem())]
     return JSONResponse({"ready": not problems, "problems": problems}, 503 if problems else 200)
 
 
@@ -33,18 +33,8 @@ def metrics(request: Request, caller: AnyCaller) -> Response:
     roles = authenticator.projects_of(caller)
     desks = [desk for desk in request.app.state.desks if roles.get(desk.project.name) == "engineer"]
     if not desks:
-        raise RefusedError(403, "Only engineers may see this.")
+        raise RefusedError(403, "Only engineers may see this. Send the token of one.")
     return Response(page(_all_metrics(request, desks)), media_type=MEDIA_TYPE)
-
-
-def _problems(desk: Desk) -> list[str]:
-    if desk.store.database.file.is_lost:
-        return [f"{desk.project.name}: the database file was moved, deleted or replaced"]
-    try:
-        desk.store.log.last()
-    except Exception as problem:
-        return [f"{desk.project.name}: the database cannot be read ({type(problem).__name__})"]
-    return []
 
 
 def _all_metrics(request: Request, desks: Sequence[Desk]) -> Iterator[Metric]:
@@ -64,17 +54,16 @@ def _all_metrics(request: Request, desks: Sequence[Desk]) -> Iterator[Metric]:
 
 def _project_metrics(desk: Desk) -> Iterator[Metric]:
     """The numbers of one project; they may be slightly old, because reading them never blocks."""
-    name, progress, counters = desk.project.name, desk.progress(), desk.state.latest_counters
-    model = desk.state.newest_model
+    name, progress, signs = desk.project.name, desk.progress(), desk.vital_signs()
     numbers = {
         "pool_examples": ("Examples in the pool.", len(desk.project.pool)),
-        "decided_examples": ("Examples that the model has decided.", counters.cursor),
+        "decided_examples": ("Examples that the model has decided.", signs["decided_examples"]),
         "asked_examples": ("Examples that annotators were asked about.", progress.examples),
         "answered_costs": ("Costs that annotators were asked for.", progress.costs),
         "spent_price": ("Money spent on answers.", progress.price),
-        "open_questions": ("Questions that wait for an answer.", desk.store.n_open()),
-        "log_events": ("The number of the last event of the log.", desk.store.log.last()),
-        "model_rebuilding": ("1 while the model is rebuilt after an undo.", model.rebuilding),
+        "open_questions": ("Questions that wait for an answer.", signs["open_questions"]),
+        "log_events": ("The number of the last event of the log.", signs["log_events"]),
+        "model_rebuilding": ("1 while the model is rebuilt after an undo.", signs["model_rebuilding"]),
     }
     for metric, (help, value) in numbers.items():
         yield gauge(f"coalface_{metric}", help, float(value), project=name)

@@ -72,7 +72,7 @@ def predict(desk: AnyDesk, body: Json) -> dict[str, Any]:
     """The label of each task, with a score: 1 is certain; the least certain tasks have the lowest scores."""
     tasks = body.get("tasks")
     if not isinstance(tasks, list) or len(tasks) > _MOST_TASKS or not all(isinstance(one, dict) for one in tasks):
-        raise InputError(f'"tasks" must be a list of at most {_MOST_TASKS} tasks, got {tasks!r:.60}.')
+        raise InputError(f'"tasks" must be a list of at most {_MOST_TASKS} tasks, got {tasks!r:.60}. Send fewer.')
     interface, version = Interface.of(_text(body, "label_config")), _version(desk)
     low, high = desk.project.cost_bounds
     found = desk.predict([_example(desk, task, interface) for task in tasks])
@@ -116,7 +116,7 @@ def _learn(desk: Desk, annotation: Mapping[str, Any], task: Mapping[str, Any], p
     by = annotation.get("completed_by")
     who = f"Label Studio {(by.get('email') or by.get('id')) if isinstance(by, Mapping) else by}".replace(":", " ")
     for label in labels:
-        desk.state.known_label(label)  # before the task joins the pool
+        desk.known_label(label)  # before the task joins the pool
     if not desk.project.pool.has(name):
         desk.curation.add_examples([{**record, desk.project.pool.columns.id: name}], who)
     version = str(annotation.get("updated_at") or annotation.get("created_at") or "1")
@@ -136,7 +136,7 @@ def _doubt(one: Mapping[str, Any]) -> float:
 
 
 def _version(desk: Desk) -> str:
-    return f"coalface-{desk.project.name}-{desk.state.model.learner.round_ - 1}"
+    return f"coalface-{desk.project.name}-{desk.n_rounds()}"
 
 
 def _text(body: Mapping[str, Any], name: str) -> str | None:

@@ -7,25 +7,20 @@ import secrets
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.datastructures import FormData
 
 from coalface.desk.service.desk import Desk
-from coalface.desk.service.examples import not_asked
 from coalface.desk.service.messages import STOPPED, Answered, NoQuestion
 from coalface.desk.web import auth
 from coalface.desk.web.api import AnyDesk
 from coalface.desk.web.api_models import visible_to
 from coalface.desk.web.charts import learning_chart, spending_chart
-from coalface.desk.web.forms import SentForm, sent_form
-from coalface.desk.web.forms import costs_in as _costs
-from coalface.desk.web.forms import text_in as _text
-from coalface.desk.web.rendering import bar, budget_rows, page
+from coalface.desk.web.rendering import SentForm, bar, budget_rows, costs_in, page, sent_form, text_in
 from coalface.errors import ConflictError, UnknownIdError
 from coalface.web.http_errors import RefusedError
 from coalface.web.middleware import address_of
-from coalface.web.sessions import A_MONTH
+from coalface.web.tokens import A_MONTH
 
 LEASE_SECONDS = 600.0
 _MOST_REMARKS = 20  # on the dashboard
@@ -109,35 +104,35 @@ def label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice:
     values["redo"] = _undone(values["recent"], question.id) if notice == "undone" else None
     values["draft"] = f"{request.app.state.cookie} {desk.project.id} {caller.name} {question.id}"
     values["others"] = [one for one in project.offered if one not in {*shown.labels, *shown.known}]
-    values["not_asked"] = not_asked(desk.state, question) if caller.is_engineer else {}
+    values["not_asked"] = desk.not_asked(question) if caller.is_engineer else {}
     return page(request, "true_label.html" if question.true_label else "label.html", caller, **values)
 
 
 @pages.post("/label")
-async def send(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+def send(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
     """Record the answer and go to the next question."""
-    about = (caller.name, _text(form, "question_id"), _text(form, "lease_id"))
-    more = (_text(form, "key"), _seconds(_text(form, "seconds")), _text(form, "note").strip() or None)
-    await run_in_threadpool(_flag, desk, caller.name, form)
+    about = (caller.name, text_in(form, "question_id"), text_in(form, "lease_id"))
+    more = (text_in(form, "key"), _seconds(text_in(form, "seconds")), text_in(form, "note").strip() or None)
+    _flag(desk, caller.name, form)
     try:
         if desk.project.true_label or "label" in form:
-            receipt = await run_in_threadpool(desk.answer_truth, *about, _text(form, "label") or None, *more)
+            receipt = desk.answer_truth(*about, text_in(form, "label") or None, *more)
         else:
             ahead = [label for label in form.getlist("ahead") if isinstance(label, str)]
-            costs = _costs(form)
+            costs = costs_in(form)
             desk.project.scale.check_levels(costs)
-            receipt = await run_in_threadpool(desk.answer, *about, costs, *more, ahead=ahead)
+            receipt = desk.answer(*about, costs, *more, ahead=ahead)
     except ConflictError:
         return _to("/label?notice=before")
     return _to("/label?notice=late" if receipt.late else "/label")
 
 
 @pages.post("/skip")
-async def skip(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+def skip(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
     """Leave the question to other annotators."""
-    await run_in_threadpool(_flag, desk, caller.name, form)
-    note = _text(form, "note").strip() or None
-    await run_in_threadpool(desk.skip, _text(form, "lease_id"), caller.name, note)
+    _flag(desk, caller.name, form)
+    note = text_in(form, "note").strip() or None
+    desk.skip(text_in(form, "lease_id"), caller.name, note)
     return _to("/label?notice=skipped")
 
 
@@ -149,19 +144,19 @@ def resume(caller: auth.PageCaller, desk: AnyDesk) -> Response:
 
 
 @pages.post("/undo")
-async def undo(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+def undo(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
     """Undo one of the caller's answers, by default the last, or the skip after it."""
-    answer_id = _text(form, "answer_id")
+    answer_id = text_in(form, "answer_id")
     if not answer_id:
-        recent = await run_in_threadpool(desk.recent, caller.name, 10)
+        recent = desk.recent(caller.name, 10)
         answer_id = next((one.answer_id for one in recent if not one.undone), "")
         if desk.last_skip(caller.name) > int(answer_id or 0):
-            await run_in_threadpool(_unskip, desk, caller.name)
+            _unskip(desk, caller.name)
             return _to("/label?notice=back")
     if not answer_id:
         return _to("/label?notice=nothing")
     try:
-        await run_in_threadpool(desk.undo, caller.name, answer_id)
+        desk.undo(caller.name, answer_id)
     except ConflictError:
         return _to("/label?notice=stays")
     return _to("/label?notice=undone")
@@ -172,7 +167,7 @@ def content(caller: auth.PageCaller, desk: AnyDesk, example_id: str) -> Response
     """The picture or the HTML of an example; annotators see only the examples of their own questions."""
     mine = next((one for one in desk.held(caller.name) if one.example_id == example_id), None)
     if mine is None and not caller.is_engineer:
-        raise UnknownIdError(f"You hold no question about an example {example_id!r}.")
+        raise UnknownIdError(f"You hold no question about an example {example_id!r}. Open /label to get one.")
     headers = {"content-security-policy": _SANDBOX, "x-frame-options": "SAMEORIGIN"}
     if mine is not None and mine.content["kind"] == "html":
         return HTMLResponse(str(mine.content["html"]), headers=headers)
@@ -180,9 +175,8 @@ def content(caller: auth.PageCaller, desk: AnyDesk, example_id: str) -> Response
 
 
 @pages.get("/dashboard")
-def dashboard(request: Request, caller: auth.PageCaller, desk: AnyDesk) -> Response:
+def dashboard(request: Request, caller: auth.PageEngineer, desk: AnyDesk) -> Response:
     """Spending, model quality, annotators and labels, for engineers."""
-    auth.only_engineers(caller)
     overview = desk.overview()
     bounds = desk.project.cost_bounds
     label_rows = [
@@ -201,7 +195,7 @@ def dashboard(request: Request, caller: auth.PageCaller, desk: AnyDesk) -> Respo
 def _flag(desk: Desk, annotator: str, form: FormData) -> None:
     """Flag the example of a form if its box is ticked."""
     if "flag" in form:
-        desk.flag(_text(form, "lease_id"), annotator, _text(form, "note"))
+        desk.flag(text_in(form, "lease_id"), annotator, text_in(form, "note"))
 
 
 def _unskip(desk: Desk, annotator: str) -> None:
@@ -217,13 +211,12 @@ def _undone(recent: list[Answered], question_id: str) -> Answered | None:
 
 
 @pages.post("/resolve")
-async def resolve(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+def resolve(caller: auth.PageEngineer, desk: AnyDesk, form: SentForm) -> Response:
     """Record that an engineer has dealt with a flag."""
-    auth.only_engineers(caller)
-    flag = _text(form, "flag")
+    flag = text_in(form, "flag")
     if not flag.isascii() or not flag.isdigit() or len(flag) > 18:
         raise UnknownIdError(f"There is no open flag {flag!r:.40}.")
-    await run_in_threadpool(desk.resolve, int(flag), caller.name)
+    desk.resolve(int(flag), caller.name)
     return _to("/dashboard")
 
 

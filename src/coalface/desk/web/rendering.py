@@ -1,21 +1,28 @@
-"""Rendering of the pages: Jinja2 templates, number formats, and chart positions that the templates draw."""
+"""Pages: Jinja2 templates with their number formats, and the forms that come back from them.
+
+A form is refused if a page of another site sent it.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Request, Response
+from fastapi import Depends, Request, Response
 from fastapi.templating import Jinja2Templates
+from starlette.datastructures import FormData
 
-from coalface.desk.service.messages import Progress
+from coalface.desk.service.messages import DeskProgress
+from coalface.desk.web import auth
 from coalface.desk.web.desks import PROJECT
-from coalface.errors import counted
+from coalface.errors import InputError, counted
 from coalface.web.tokens import Caller, form_key
 
 _NOTHING = "\N{EN DASH}"
+TEMPLATES = Jinja2Templates(Path(__file__).parent / "templates")
+TEMPLATES.env.trim_blocks = TEMPLATES.env.lstrip_blocks = True
 
 
 def page(request: Request, template: str, caller: Caller | None, status: int = 200, **values: Any) -> Response:
@@ -46,10 +53,10 @@ def bar(lowest: float, highest: float, bounds: tuple[float, float]) -> tuple[flo
     return round(begin, 2), round(end - begin, 2)
 
 
-def budget_rows(progress: Progress) -> list[tuple[str, float, float | None, float]]:
+def budget_rows(progress: DeskProgress) -> list[tuple[str, float, float | None, float]]:
     """For each quantity of the budget: its name, the amount spent, the limit, and the share spent in percent.
 
-    >>> budget_rows(Progress(30, 75, 0.0, {"costs": 150}))
+    >>> budget_rows(DeskProgress(30, 75, 0.0, {"costs": 150}))
     [('examples', 30, None, 0.0), ('costs', 75, 150, 50.0)]
     """
     spent = {"examples": progress.examples, "costs": progress.costs, "price": progress.price}
@@ -108,6 +115,45 @@ def _moment(seconds: float | None) -> str:
     return _NOTHING if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-TEMPLATES = Jinja2Templates(Path(__file__).parent / "templates")
 TEMPLATES.env.filters |= {"short": _short, "seconds": _seconds, "hours": _hours, "moment": _moment}
-TEMPLATES.env.trim_blocks = TEMPLATES.env.lstrip_blocks = True
+
+
+async def sent_form(request: Request, caller: auth.PageCaller) -> FormData:
+    """A form that one of our own pages sent."""
+    form = await request.form(max_files=0, max_fields=5000)
+    auth.check_form_key(caller, text_in(form, "csrf"))
+    return form
+
+
+SentForm = Annotated[FormData, Depends(sent_form)]
+
+
+def costs_in(form: FormData) -> dict[str, float | None]:
+    """The rows of the form: ``label-0`` names a label, ``cost-0`` is its cost, or ? for can't tell."""
+    costs: dict[str, float | None] = {}
+    for name in form:
+        number = name.removeprefix("label-")
+        cost = text_in(form, f"cost-{number}").strip()
+        if number != name and cost:
+            label = text_in(form, name)
+            if not label:
+                raise InputError(f"A cost needs a label, got the cost {cost} without one. Choose the label.")
+            costs[label] = None if cost == "?" else _number(cost)
+    return costs
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(f"A cost must be a number, or ? if you can't tell, got {text!r}. Correct it.") from None
+
+
+def text_in(form: FormData, name: str) -> str:
+    """A field of a form, checked; empty if it is missing."""
+    value = form.get(name, "")
+    if not isinstance(value, str) or "\0" in value or len(value) > 10_000:
+        raise InputError(f"{name} must be a text of at most 10000 characters. Shorten it.")
+    if any("\ud800" <= letter <= "\udfff" for letter in value):  # a form may name any encoding
+        raise InputError(f"{name} must be a text of whole characters. Send the form in UTF-8.")
+    return value

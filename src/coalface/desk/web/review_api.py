@@ -1,19 +1,34 @@
 """REST routes under ``/api/v1`` for reviewers: examples with their history, agreement, corrections."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Depends, Query
+from pydantic import Field, model_validator
 
 from coalface.desk.service.agreements import Agreements
-from coalface.desk.service.reviews import Listed, Wanted
-from coalface.desk.service.surprises import Surprise
-from coalface.desk.web import review_models as models
+from coalface.desk.service.curation import Settled
+from coalface.desk.service.reviews import Listed, Reviewed, Surprise, Wanted
 from coalface.desk.web.api import COMMON, Key, NamedDesk
-from coalface.desk.web.api_models import Cursor, Limit, Name, Page, SettledView
+from coalface.desk.web.api_models import Cost, Cursor, Limit, Name, Page, Reason, RequestBody
 from coalface.desk.web.auth import Reviewer, reviewer_of_api
 
 review_api = APIRouter(dependencies=[Depends(reviewer_of_api)], **COMMON)
 Word = Annotated[str, Query(max_length=1000, pattern=r"^[^\x00]*$")]
+
+
+class CorrectionBody(RequestBody):
+    """The right costs of some labels, or the true ``label``, and why."""
+
+    example_id: Name
+    costs: dict[Name, Cost | None] = Field(default_factory=dict)
+    label: Name | None = None
+    reason: Reason
+
+    @model_validator(mode="after")
+    def _either_costs_or_label(self) -> Self:
+        if (self.label is None) != bool(self.costs):
+            raise ValueError("A correction gives either costs or the true label. Give one of them.")
+        return self
 
 
 @review_api.get("/projects/{project}/review")
@@ -35,9 +50,9 @@ def review(
 
 
 @review_api.get("/projects/{project}/review/{example_id:path}")
-def about(desk: NamedDesk, example_id: Name) -> models.ReviewedView:
+def about(desk: NamedDesk, example_id: Name) -> Reviewed:
     """All about one example: what is known, what the model says, and what happened."""
-    return models.ReviewedView.model_validate(desk.reviews.about(example_id))
+    return desk.reviews.about(example_id)
 
 
 @review_api.get("/projects/{project}/agreement")
@@ -53,10 +68,9 @@ def surprises(desk: NamedDesk, limit: Annotated[int, Query(ge=1, le=200)] = 50) 
 
 
 @review_api.post("/projects/{project}/corrections", status_code=201)
-def correct(caller: Reviewer, desk: NamedDesk, key: Key, body: models.CorrectionBody) -> SettledView:
+def correct(caller: Reviewer, desk: NamedDesk, key: Key, body: CorrectionBody) -> Settled:
     """Correct the costs of an example, with a reason. The log keeps the answers beside it."""
     desk.project.scale.check_levels(body.costs)
-    found = desk.curation.correct(
+    return desk.curation.correct(
         caller.name, body.example_id, body.costs, body.reason, label=body.label, key=f"{caller.name}:{key}"
     )
-    return SettledView.model_validate(found)

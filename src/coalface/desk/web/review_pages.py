@@ -4,16 +4,13 @@ import secrets
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.concurrency import run_in_threadpool
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from starlette.datastructures import FormData
 
 from coalface.desk.service.reviews import ONLY, ORDERS, STATES, Wanted
 from coalface.desk.web import auth
 from coalface.desk.web.api import AnyDesk
-from coalface.desk.web.forms import SentForm, costs_in, text_in
-from coalface.desk.web.rendering import page
+from coalface.desk.web.rendering import SentForm, costs_in, page, text_in
 from coalface.errors import InputError
 
 _PER_PAGE = 50
@@ -30,18 +27,10 @@ Word = Annotated[str, Query(max_length=1000, pattern=r"^[^\x00]*$")]
 review_pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
-def reviewer_of_page(caller: auth.PageCaller) -> Any:
-    """The caller, who must be a reviewer or an engineer."""
-    return auth.only_reviewers(caller)
-
-
-Reviewer = Annotated[Any, Depends(reviewer_of_page)]
-
-
 @review_pages.get("/review")
 def review_list(
     request: Request,
-    caller: Reviewer,
+    caller: auth.PageReviewer,
     desk: AnyDesk,
     text: Word = "",
     label: Word = "",
@@ -56,7 +45,7 @@ def review_list(
     rows, total = desk.reviews.listed(wanted, start, _PER_PAGE)
     chosen = {name: value for name, value in vars(wanted).items() if value and (name, value) != ("order", "pool")}
     values: dict[str, Any] = {"rows": rows, "total": total, "start": start, "wanted": wanted, "titles": _TITLES}
-    values |= {"states": STATES, "onlys": ONLY, "orders": ORDERS, "names": sorted(desk.state.counters.workers)}
+    values |= {"states": STATES, "onlys": ONLY, "orders": ORDERS, "names": sorted(desk.last_seen())}
     values |= {"disagreements": len(desk.reviews.disagreements()), "query": urlencode(chosen)}
     values["next"] = start + _PER_PAGE if start + _PER_PAGE < total else None
     values["previous"] = max(start - _PER_PAGE, 0) if start else None
@@ -65,7 +54,7 @@ def review_list(
 
 @review_pages.get("/reviewed")
 def review_one(
-    request: Request, caller: Reviewer, desk: AnyDesk, id: Word, notice: str = "", queue: str = ""
+    request: Request, caller: auth.PageReviewer, desk: AnyDesk, id: Word, notice: str = "", queue: str = ""
 ) -> Response:
     """The whole history of one example, and a form that corrects it."""
     found = desk.reviews.about(id)
@@ -75,24 +64,20 @@ def review_one(
 
 
 @review_pages.get("/agreement")
-def agreement_page(request: Request, caller: Reviewer, desk: AnyDesk) -> Response:
+def agreement_page(request: Request, caller: auth.PageReviewer, desk: AnyDesk) -> Response:
     """How far annotators agree, by label and by annotator."""
     return page(request, "agreement.html", caller, found=desk.reviews.agreements())
 
 
 @review_pages.get("/surprises")
-def surprises_page(request: Request, caller: Reviewer, desk: AnyDesk) -> Response:
+def surprises_page(request: Request, caller: auth.PageReviewer, desk: AnyDesk) -> Response:
     """Likely wrong answers."""
     return page(request, "surprises.html", caller, rows=desk.reviews.surprises(50))
 
 
 @review_pages.post("/reviewed")
-async def correct(caller: Reviewer, desk: AnyDesk, form: SentForm) -> Response:
+def correct(caller: auth.PageReviewer, desk: AnyDesk, form: SentForm) -> Response:
     """Correct an example, then show it again or, in the queue of disagreements, the next one."""
-    return await run_in_threadpool(_correct, caller, desk, form)
-
-
-def _correct(caller: Any, desk: Any, form: FormData) -> Response:
     name, reason, key = text_in(form, "example_id"), text_in(form, "reason"), text_in(form, "key")
     label, costs = text_in(form, "label") or None, costs_in(form)
     if label is not None and costs:

@@ -1,15 +1,20 @@
-"""The ASGI application: routes, pages, middleware and webhooks around the desks."""
+"""The service: an ASGI application of routes, pages, middleware and webhooks around desks, and how it is served."""
 
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
+from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
-from coalface.desk.web.access_pages import access_pages
+from coalface.desk.service.model import teach
+from coalface.desk.service.overview import predictions
 from coalface.desk.web.admin_api import admin_api
 from coalface.desk.web.api import api
 from coalface.desk.web.auth import Authenticator, cookie_of
@@ -17,17 +22,18 @@ from coalface.desk.web.desks import Desks, ProjectPaths
 from coalface.desk.web.health import health
 from coalface.desk.web.label_studio_api import label_studio_api
 from coalface.desk.web.pages import pages
-from coalface.desk.web.pool_api import pool_api
+from coalface.desk.web.people import access_pages
 from coalface.desk.web.rendering import error_page
 from coalface.desk.web.review_api import review_api
 from coalface.desk.web.review_pages import review_pages
 from coalface.desk.web.webhooks import Messenger
+from coalface.errors import InputError
 from coalface.version import __version__
-from coalface.web.hosts import HostCheck
 from coalface.web.http_errors import install_error_handlers
+from coalface.web.logs import configure_logs
 from coalface.web.metrics import RequestMetrics
-from coalface.web.middleware import BODY_SECONDS, LARGEST_BODY, Safeguards
-from coalface.web.observing import Observer
+from coalface.web.middleware import BODY_SECONDS, LARGEST_BODY, HostCheck, Observer, Safeguards
+from coalface.web.server import ServerOptions, listen, message_if_slow
 
 _STATIC = Path(__file__).parent / "static"
 _DESCRIPTION = "/api/v1/openapi.json"
@@ -81,7 +87,6 @@ def service_of(
     install_error_handlers(app, error_page)
     app.include_router(api)
     app.include_router(admin_api)
-    app.include_router(pool_api)
     app.include_router(review_api)
     app.include_router(pages)
     app.include_router(review_pages)
@@ -101,3 +106,69 @@ def service_of(
         app.add_middleware(HostCheck, names=host_names, open_addresses=open_addresses)
     app.add_middleware(Observer, metrics=app.state.metrics)
     return app
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeskOptions(ServerOptions):
+    """How to serve desks: the limit of requests, the webhook and the log."""
+
+    per_minute: float
+    webhook: str | None = None
+    webhook_secret: str = ""
+    log_format: str = "text"
+    log_level: str = "info"
+
+
+def run_server(
+    projects: Sequence[Project], options: DeskOptions, say: Callable[[str], None], warn: Callable[[str], None]
+) -> None:
+    """Serve projects until Ctrl-C or a SIGTERM; ``say`` and ``warn`` print a line for the user."""
+    with ExitStack() as stack:
+        with message_if_slow(warn):
+            desks = [_opened(stack, project) for project in projects]  # before all else: it locks the projects
+        if not any(desk.access.tokens() for desk in desks):
+            named = projects[0]
+            raise InputError(
+                f"{named.name} has no tokens, so no annotator can log in. Make one with coalface serve "
+                f"{named.folder} --new-token NAME --role engineer."
+            )
+        with message_if_slow(warn):
+            for project in projects:
+                warm_up(project)  # or the first annotator would wait for the compiler
+        app = _app(desks, options)
+        configure_logs(options.log_format, options.log_level)
+        listen(app, options, ", ".join(project.title for project in projects), say)
+
+
+def _opened(stack: ExitStack, project: Project) -> Desk:
+    desk = Desk(project)
+    stack.callback(logging.getLogger("coalface").info, "the desk of %s is closed", project.folder)
+    stack.callback(desk.close)
+    return desk
+
+
+def _app(desks: Sequence[Desk], options: DeskOptions) -> FastAPI:
+    messengers = [
+        Messenger(desk, options.webhook, options.webhook_secret, desk.project.folder / "webhook.told")
+        for desk in desks
+        if options.webhook
+    ]
+    return service_of(
+        desks,
+        messengers,
+        per_minute=options.per_minute,
+        host_names=options.allowed_names,
+        open_addresses=not options.is_local,
+    )
+
+
+def warm_up(project: Project) -> None:
+    """Ask, learn and predict once with a temporary learner; the project stays unchanged."""
+    learner, pool = project.new_learner(), project.pool
+    places = np.arange(min(len(pool), 2))
+    for first_round, labels in ((1, project.labels[:1]), (3, project.labels)):  # first with an empty learner
+        costs = dict.fromkeys(labels, project.cost_bounds[0])
+        queries = learner.ask(pool.rows(places), first_round=first_round)
+        teach(learner, pool, [(place, queries.round(place).with_answers(costs)) for place in places.tolist()])
+        predictions(project, learner, [{"id": pool.example_id(0)}])  # also where some labels have no answer
+    _ = learner.saving_

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from coalface.desk.service.desk import Desk
-from coalface.desk.service.messages import Event
+from coalface.desk.service.messages import LogEvent
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
 
@@ -81,7 +81,7 @@ class Messenger:
     @property
     def waiting(self) -> int:
         """How many events of the log were not delivered or passed over yet."""
-        return max(self._desk.store.log.last() - self._delivered, 0)
+        return max(self._desk.last_event() - self._delivered, 0)
 
     def _run(self) -> None:
         wait = _POLL
@@ -111,7 +111,7 @@ class Messenger:
                 break
         return True
 
-    def _send(self, events: list[Event]) -> int:
+    def _send(self, events: list[LogEvent]) -> int:
         """Send events as one message; the same events have the same ``webhook-id``."""
         project, now = self._desk.project, int(time.time())
         data = {"project": project.name, "events": [_plain(event) for event in events]}
@@ -135,7 +135,7 @@ class Messenger:
 def _check_endpoint(url: str, secret: str) -> None:
     """Refuse an invalid URL or secret."""
     if not url.startswith(("https://", "http://")):
-        raise InputError(f"A webhook URL must begin with https:// or http://, got {url!r}.")
+        raise InputError(f"A webhook URL must begin with https:// or http://, got {url!r}. Correct it.")
     try:
         fits = secret.startswith("whsec_") and 24 <= len(base64.b64decode(secret[6:], validate=True)) <= 64
     except ValueError:
@@ -160,7 +160,7 @@ def _last_delivered(progress_file: Path) -> int:
     return int(text)
 
 
-def _plain(event: Event) -> dict[str, Any]:
+def _plain(event: LogEvent) -> dict[str, Any]:
     at = _timestamp(event.at)
     return {"type": EVENT_TYPES[event.kind], "event": event.id, "timestamp": at, "who": event.who, "body": event.body}
 

@@ -1,0 +1,72 @@
+"""What the log says of one example: the answers that were not undone, their costs and what they are paid."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from coalface.desk.log.events import ANSWERED, SETTLED, UNDONE
+from coalface.desk.project.spending import Limits
+from coalface.rounds.event_log import Event
+from coalface.rounds.round import Costs, Round
+
+_NO_LIMITS = Limits()
+
+
+def valid_answers(events: Iterable[Event]) -> list[Event]:
+    """The answers that were not undone.
+
+    >>> valid_answers([Event("answered", at=1.0, id=4), Event("undone", at=2.0, id=5, body={"answer": 4})])
+    []
+    """
+    past = list(events)
+    undone = {event.body["answer"] for event in past if event.kind == UNDONE}
+    return [event for event in past if event.kind == ANSWERED and event.id not in undone]
+
+
+def learned_answers(events: Iterable[Event], number: int) -> list[Event]:
+    """The valid answers that this question continued from."""
+    return [event for event in valid_answers(events) if event.body["question"] == number and event.body["learned"]]
+
+
+def with_answer(asked: Round, body: Mapping[str, Any], who: str | None, *, whole: bool = False) -> Round:
+    """The round with an answer as its event records it.
+
+    A lease may have displayed labels that the round does not ask about, because it was decided again since. Those count
+    as volunteered.
+    """
+    found = asked.with_answers(body["costs"], asked=asked.ask if whole else body["asked"], by=who)
+    found = replace(found, truth=body.get("truth")) if asked.ask_truth else found
+    outside = {*found.costs} - {*found.ask, *found.unasked}
+    return replace(found, unasked=(*found.unasked, *sorted(outside))) if outside else found
+
+
+def charge(
+    who: str | None, answer: Mapping[str, Any], others: Iterable[Event], limits: Limits = _NO_LIMITS
+) -> dict[str, Any]:
+    """What an answer adds to the same annotator's other answers about an example: "looks", 1 if it is new, and costs.
+
+    Each annotator is paid once for each cost, however often and under however many leases it was asked for. If labels
+    have prices, "booked" has the usual price of each new cost.
+
+    >>> other = Event("answered", at=1.0, who="ada", body={"step": 0, "asked": ["cat"]})
+    >>> charge("ada", {"step": 0, "asked": ["cat", "dog"]}, [other])
+    {'looks': 0, 'put': 1}
+    """
+    own = [event.body for event in others if event.who == who]
+    asked = {label for body in own for label in body["asked"]}
+    looks = answer["step"] == 0 and all(body["step"] > 0 for body in own)
+    new = [label for label in dict.fromkeys(answer["asked"]) if label not in asked]
+    booked = {"booked": {label: limits.cost_price(label) for label in new}} if limits.by_label else {}
+    return {"looks": int(looks), "put": len(new), **booked}
+
+
+def is_replaced(answer: Event, standing: Event | None, costs: Costs) -> bool:
+    """Whether a later correction, or import, that ``standing`` is gave other ``costs`` than an answer.
+
+    >>> answer = Event("answered", 1.0, id=3, body={"costs": {"cat": 1.0}})
+    >>> is_replaced(answer, Event("settled", 2.0, id=9), {"cat": 0.0, "dog": 1.0})
+    True
+    """
+    if standing is None or standing.kind != SETTLED or standing.id < answer.id:
+        return False
+    return any(costs.get(label) != cost for label, cost in answer.body["costs"].items())
