@@ -22,7 +22,7 @@ from benchmarks.interleaved import interleave
 from benchmarks.machine import Seconds, run_python, timed, use_one_core
 from benchmarks.vw import Driver
 from coalface import CoalClassifier
-from coalface.data.encoders import WINDOW, word_features
+from coalface.data.encoding.text import WINDOW, word_features
 from coalface.data.formats.conll import Sentence, read_sentences
 from coalface.structured import SequenceTagger
 from coalface.structured.tagging.sentences import tag_codes

@@ -77,6 +77,16 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun if n == 1 else plural}"
 
 
+def listed(names: Iterable[object], most: int = 5) -> str:
+    """Some names for a message.
+
+    >>> listed(["a", "b"]), listed(range(7))
+    ("'a', 'b'", '0, 1, 2, 3, 4 and 2 more')
+    """
+    shown = [repr(name) for name in names]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
+
+
 class UnknownLabelError(InputError):
     """A label that is not among the known labels; the message lists the known ones.
 
@@ -87,13 +97,10 @@ class UnknownLabelError(InputError):
     """
 
     def __init__(self, label: object, known: Iterable[object], *, addable: bool = False, of: str = "") -> None:
-        names = [repr(name) for name in known]
-        shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
         adding = f" To add it, call learner.add_label({label!r})." if addable else ""
         where = f" of {of}" if of else ""
-        super().__init__(
-            f"Unknown label {label!r}{where}. The known labels are {shown}.{adding}", remedy={"add_label": label}
-        )
+        message = f"Unknown label {label!r}{where}. The known labels are {listed(known, 20)}.{adding}"
+        super().__init__(message, remedy={"add_label": label})
         self.label = label
 
 

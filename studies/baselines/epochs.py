@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import number
+from coalface.data.numbers import finite_number
 from coalface.learner.classifiers import CoalClassifier
 from coalface.studies.baselines import passive
 from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
@@ -58,7 +58,7 @@ def _run_on(problem: Problem, parameters: dict[str, Any]) -> BaselineRun:
 
 
 def _check(parameters: dict[str, Any], n_labels: int) -> None:
-    number(parameters, "growth", 1.0, np.inf)
+    finite_number("growth", parameters["growth"], 1.0)
     passive.check_parameters(parameters, n_labels)
 
 

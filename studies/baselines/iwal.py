@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
-from coalface.data.numbers import number, whole_number
+from coalface.data.numbers import finite_number, whole_number
 from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
 
 from .labels import Pool
@@ -79,8 +79,8 @@ def _run_on(problem: Problem, parameters: dict[str, Any]) -> BaselineRun:
 
 
 def _check(parameters: dict[str, Any], n_labels: int) -> None:  # noqa: ARG001
-    number(parameters, "first_share", 0.0, 1.0, above=True)
-    number(parameters, "least_chance", 0.0, 1.0, above=True)
+    finite_number("first_share", parameters["first_share"], 0.0, 1.0, above=True)
+    finite_number("least_chance", parameters["least_chance"], 0.0, 1.0, above=True)
     whole_number("members", parameters["members"], least=2)
     CostScale.of(parameters["cost_bounds"])
     check_reduced(parameters)

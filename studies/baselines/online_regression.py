@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
-from coalface.data.numbers import number
+from coalface.data.numbers import finite_number
 from coalface.errors import InputError
 from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem, dense_rows
 
@@ -110,8 +110,8 @@ def _test_cost(
 
 
 def _check(parameters: dict[str, Any], n_labels: int) -> None:  # noqa: ARG001
-    number(parameters, "mellowness", 0.0, np.inf)
-    number(parameters, "regularization", 0.0, np.inf, above=True)
+    finite_number("mellowness", parameters["mellowness"], 0.0)
+    finite_number("regularization", parameters["regularization"], 0.0, above=True)
     CostScale.of(parameters["cost_bounds"])
     check_reduced(parameters)
 

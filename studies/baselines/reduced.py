@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from coalface.data.dataset import CostDataset
-from coalface.data.dataset_fields import checked_examples
 from coalface.data.numbers import whole_number
+from coalface.data.rows import checked_examples
 from coalface.studies.baselines.baseline import Problem
 
 REDUCED = {"directions": None, "most_examples": None}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.encoders import standardised
+from coalface.data.formats.aslib import standardised
 from coalface.data.formats.text_lines import csv_rows, is_number
 from coalface.data.labels import label_codes, label_texts, labels_from_text
 from coalface.errors import FileFormatError, InputError

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from coalface import read_dataset
-from coalface.data.encoders import WINDOW, hashed_tokens, word_features, word_shape
+from coalface.data.encoding.text import WINDOW, hashed_tokens, word_features, word_shape
 from coalface.data.formats.conll import Sentence, read_conll, read_sentences
 from coalface.errors import FileFormatError, InputError
 
@@ -153,7 +153,7 @@ def test_columns_spread_over_the_whole_width():
 
 
 def test_columns_do_not_depend_on_the_process():
-    code = "from coalface.data.encoders import hashed_tokens as h; print(h([['The', 'cat']]).indices.tolist())"
+    code = "from coalface.data.encoding.text import hashed_tokens as h; print(h([['The', 'cat']]).indices.tolist())"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONHASHSEED": "7"},
@@ -165,5 +165,5 @@ def test_columns_do_not_depend_on_the_process():
 
 
 def test_bits_outside_their_range_are_refused(tmp_path):
-    with pytest.raises(InputError, match="bits must lie between 1 and 30, got 40"):
+    with pytest.raises(InputError, match="bits must be a whole number of at least 1 and at most 30, got 40"):
         read_conll(written(tmp_path, TEXT), bits=40)

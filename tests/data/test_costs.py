@@ -5,7 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from coalface.data.costs import CostScale, check_cost, costs_from_labels
+from coalface.data.costs import CostScale, check_cost
+from coalface.data.targets import given_costs
 from coalface.errors import InputError
 
 numbers = st.floats(-1e12, 1e12)
@@ -61,7 +62,8 @@ def test_unknown_costs_stay_unknown():
 def test_the_costs_of_class_labels(labels):
     classes = np.array(["a", "b", "c", "d"])
     names = classes[labels]
-    plain = costs_from_labels(names, classes)
+    plain = given_costs(names, None, len(names), classes, None, CostScale(0.0, 1.0))
     assert np.all((plain == 0) == (names[:, None] == classes))
     matrix = np.arange(16.0).reshape(4, 4)
-    np.testing.assert_array_equal(costs_from_labels(names, classes, matrix), matrix[labels])
+    scale = CostScale(0.0, 15.0)
+    np.testing.assert_array_equal(given_costs(names, None, len(names), classes, matrix, scale), matrix[labels])

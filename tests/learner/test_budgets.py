@@ -308,7 +308,7 @@ BAD = {
     "less than nothing": ({"costs": -1, "over": 5}, "costs must be a finite number at least 0, got -1"),
     "infinitely much": ({"price": np.inf, "over": 5}, "price must be a finite number at least 0, got inf"),
     "not a number": ({"examples": "many", "over": 5}, "examples must be a finite number at least 0, got 'many'"),
-    "a truth": ({"examples": True, "over": 5}, "examples must be a number, got True"),
+    "a truth": ({"examples": True, "over": 5}, "examples must be a finite number at least 0, got True"),
     "free": ({"price": 5, "over": 5, "price_per_cost": 0}, "above 0, got 0 for both"),
     "a price of a count": ({"costs": 5, "over": 5, "price_per_example": 2}, "got costs=... with the prices 2 and 1"),
     "a negative price": (

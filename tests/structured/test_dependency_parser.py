@@ -182,7 +182,7 @@ def test_tags_and_morphology_of_the_treebank_are_features():
     [
         ({"system": "swap"}, "system must be one of 'arc-hybrid', 'arc-eager', got 'swap'"),
         ({"wrong_label": 2}, "wrong_label must be a finite number at least 0 and at most 1, got 2"),
-        ({"hash_bits": 25}, "hash_bits must be at most 24, got 25"),
+        ({"hash_bits": 25}, "hash_bits must be a whole number of at least 1 and at most 24, got 25"),
         ({"passes": 0}, "passes must be"),
         ({"averaged": "no"}, "averaged must be True or False, got 'no'"),
         ({"shuffle": 2}, "shuffle must be True or False, got 2"),

@@ -214,7 +214,7 @@ def test_an_empty_treebank_is_refused():
 
 
 def test_parameters_of_the_task_are_checked():
-    with pytest.raises(InputError, match="hash_bits must be at most 24, got 25"):
+    with pytest.raises(InputError, match="hash_bits must be a whole number of at least 1 and at most 24, got 25"):
         ParsingTask(["x"], hash_bits=25)
     with pytest.raises(InputError, match="wrong_label must be a finite number at least 0, got nan"):
         ParsingTask(["x"], wrong_label=float("nan"))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix, save_npz
 
-from coalface.data.encoders import hashed_tokens
+from coalface.data.encoding.text import hashed_tokens
 from coalface.errors import FileFormatError, InputError
 from coalface.studies.known import load_known
 from stored_data import DATA, load

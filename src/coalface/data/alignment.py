@@ -10,9 +10,8 @@ from scipy.sparse import csr_array
 from coalface.data.dataset import CostDataset
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.formats.readers import TABLES, format_of, read_dataset
-from coalface.data.frames import listed
 from coalface.data.labels import label_texts
-from coalface.errors import InputError, UnknownLabelError
+from coalface.errors import InputError, UnknownLabelError, listed
 
 SPARSE = ("vw", "svmlight")
 _TAKES_CLASSES = (*SPARSE, *TABLES, "conll")

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.frames import by_label
-from coalface.data.labels import label_codes
 from coalface.errors import InputError, in_one_line, shortened
 
 Costs = NDArray[np.float32]
@@ -115,18 +114,6 @@ def check_cost_matrix(
         row, column = np.argwhere(~np.isfinite(matrix))[0]
         raise InputError(f"{name} must be finite, got {matrix[row, column]} at row {row}, column {column}. Correct it.")
     return matrix
-
-
-def costs_from_labels(
-    labels: Any, classes: NDArray[Any], cost_matrix: NDArray[Any] | None = None
-) -> NDArray[np.float64]:
-    """The costs (n, K) of examples with true labels: rows of the matrix, or 0 for the true label and 1 otherwise.
-
-    >>> costs_from_labels(["b"], np.array(["a", "b", "c"]))
-    array([[1., 0., 1.]])
-    """
-    matrix = 1.0 - np.eye(len(classes)) if cost_matrix is None else check_cost_matrix(cost_matrix, classes)
-    return np.asarray(matrix[label_codes(labels, classes)])
 
 
 def check_mask(mask: Any, n_rows: int, classes: NDArray[Any], name: str) -> NDArray[np.bool_]:

@@ -11,17 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import check_asking_price, check_mask
-from coalface.data.dataset_fields import (
-    Examples,
-    checked_by_example,
-    checked_examples,
-    checked_integers,
-    checked_names,
-    checked_table,
-)
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.frames import by_label, by_row, named_columns
 from coalface.data.labels import label_array, label_codes, refuse_mixed
+from coalface.data.rows import Examples, checked_examples
 from coalface.errors import InputError, counted, shortened
 
 _BLOCK = 4096  # rows that are hashed or counted at a time
@@ -114,15 +107,15 @@ class CostDataset:
         put = {
             "X": examples,
             "classes": labels,
-            "table": None if cost is None else checked_table(cost, shape, "cost"),
-            "truth": None if truth is None else checked_integers(truth, n_rows, "truth", below=len(labels)),
-            "cost_matrix": None if cost_matrix is None else checked_table(cost_matrix, square, "cost_matrix"),
+            "table": None if cost is None else _checked_table(cost, shape, "cost"),
+            "truth": None if truth is None else _checked_integers(truth, n_rows, "truth", below=len(labels)),
+            "cost_matrix": None if cost_matrix is None else _checked_table(cost_matrix, square, "cost_matrix"),
             "candidates": None if candidates is None else check_mask(candidates, n_rows, labels, "candidates"),
             "price": None if price is None else check_asking_price(price, n_rows, labels, "price"),
-            "sequence": None if sequence is None else checked_integers(sequence, n_rows, "sequence"),
-            "feature_names": checked_names(feature_names, examples.shape[1]),
-            "ids": None if ids is None else checked_by_example(ids, n_rows, "ids"),
-            "records": None if records is None else checked_by_example(records, n_rows, "records"),
+            "sequence": None if sequence is None else _checked_integers(sequence, n_rows, "sequence"),
+            "feature_names": _checked_names(feature_names, examples.shape[1]),
+            "ids": None if ids is None else _checked_by_example(ids, n_rows, "ids"),
+            "records": None if records is None else _checked_by_example(records, n_rows, "records"),
             "encoder": encoder,
             "name": name,
         }
@@ -301,3 +294,49 @@ class TrainTest(NamedTuple):
 
     train: CostDataset
     test: CostDataset
+
+
+def _checked_table(values: ArrayLike, shape: tuple[int, int], name: str) -> NDArray[np.float32]:
+    """Numbers of this shape, finite or NaN."""
+    array = np.asarray(values, dtype=np.float32)
+    if array.shape != shape:
+        raise InputError(f"{name} must have the shape {shape}, got {array.shape}. Pass one column per label.")
+    if np.isinf(array).any():
+        raise InputError(f"{name} must be finite, or NaN where unknown, got inf. Replace it.")
+    return array
+
+
+def _checked_integers(values: ArrayLike, n_rows: int, name: str, *, below: int | None = None) -> NDArray[np.int32]:
+    """One integer per row, from 0 up to a limit if there is one."""
+    array = np.asarray(values)
+    if array.shape != (n_rows,) or array.dtype.kind not in "iu":
+        raise InputError(
+            f"{name} must be {n_rows} integers, got {array.dtype} of shape {array.shape}. Pass one number per example; "
+            "CostDataset.from_labels takes labels."
+        )
+    if below is not None and n_rows and not (array.min() >= 0 and array.max() < below):
+        raise InputError(f"{name} must lie in 0..{below - 1}, got {array.min()}..{array.max()}. Check classes.")
+    return array.astype(np.int32)
+
+
+def _checked_by_example(values: ArrayLike, n_rows: int, name: str) -> NDArray[Any]:
+    """One value per row."""
+    array = np.asarray(values)
+    if array.shape != (n_rows,):
+        raise InputError(
+            f"{name} must have one value per row, {n_rows}, got shape {array.shape}. Pass one per example."
+        )
+    return array
+
+
+def _checked_names(names: Iterable[str] | None, n_features: int) -> tuple[str, ...] | None:
+    """One distinct name per feature, or None."""
+    if names is None:
+        return None
+    listed = tuple(str(name) for name in names)
+    if len(listed) != n_features or len(set(listed)) != n_features:
+        raise InputError(
+            f"feature_names must be {n_features} distinct names, got {len(listed)} names, "
+            f"{len(set(listed))} of them distinct. Pass one name per column of X."
+        )
+    return listed

@@ -1,14 +1,14 @@
 """Data frames: columns are matched by name to labels and features, and rows by index, never by position."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.labels import label_array, label_texts
-from coalface.errors import InputError
+from coalface.errors import InputError, listed
 
 
 def named_columns(table: Any) -> NDArray[Any] | None:
@@ -136,16 +136,6 @@ def column_names(table: Any) -> list[Any]:
     ['fly']
     """
     return list(getattr(table, "column_names", table.columns))
-
-
-def listed(names: Iterable[Any], most: int = 5) -> str:
-    """Some names for a message.
-
-    >>> listed(["a", "b"]), listed(range(7))
-    ("'a', 'b'", '0, 1, 2, 3, 4 and 2 more')
-    """
-    shown = [repr(name) for name in names]
-    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
 def _names(table: Any, side: str) -> NDArray[Any] | None:

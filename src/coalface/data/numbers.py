@@ -11,6 +11,7 @@ from coalface.errors import InputError, shortened
 
 T = TypeVar("T")
 _LARGEST_WHOLE = 2**62 - 1  # so that sums of two fit into 64 bits
+_FLAGS = (bool, np.bool_)
 AUTO = "auto"  # the learner chooses the value
 
 
@@ -32,69 +33,60 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
-def whole_number(name: str, value: Any, least: int = 0) -> int:
-    """A whole number of at least ``least``.
+def whole_number(name: str, value: Any, least: int = 0, most: int = _LARGEST_WHOLE) -> int:
+    """A whole number from ``least`` to ``most``; True and False are not numbers.
 
     >>> whole_number("warm_up", 10.0)
     10
     """
     try:
         number = int(value)
-        whole = bool(number == value) and least <= number
+        fits = bool(number == value) and least <= number and not isinstance(value, _FLAGS)
     except (TypeError, ValueError, OverflowError):
-        whole = False
-    if not whole or number > _LARGEST_WHOLE:
-        most = " and at most 2^62 - 1" if whole else ""
-        raise InputError(f"{name} must be a whole number of at least {least}{most}, got {shortened(value)}.")
+        fits = False
+    if not fits or number > most:
+        end = f" and at most {'2^62 - 1' if most == _LARGEST_WHOLE else most}" if fits or most < _LARGEST_WHOLE else ""
+        raise InputError(f"{name} must be a whole number of at least {least}{end}, got {shortened(value)}.")
     return number
 
 
-def finite_number(name: str, value: Any, low: float, high: float = math.inf, *, above: bool = False) -> float:
-    """A finite number between ``low`` and ``high``; ``above`` excludes ``low`` itself.
+def finite_number(
+    name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, above: bool = False
+) -> float:
+    """A finite number between ``low`` and ``high``; ``above`` excludes ``low``. True and False are not numbers.
 
     >>> finite_number("margin", 1, 0.0, 1.0)
     1.0
     """
     try:
-        number = float(value)
+        number = math.nan if isinstance(value, _FLAGS) else float(value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number) or number < low or number > high or (above and number == low):
-        rule = f"greater than {low:g}" if above else f"at least {low:g}"
+        rule = f" {'greater than' if above else 'at least'} {low:g}" if math.isfinite(low) else ""
         rule += f" and at most {high:g}" if math.isfinite(high) else ""
-        raise InputError(f"{name} must be a finite number {rule}, got {shortened(value)}.")
+        raise InputError(f"{name} must be a finite number{rule}, got {shortened(value)}.")
     return number
 
 
-def number(params: Mapping[str, Any], name: str, low: float, high: float, *, above: bool = False) -> float:
-    """A finite parameter between ``low`` and ``high``; ``above`` excludes ``low`` itself.
-
-    >>> number({"audit_rate": 1}, "audit_rate", 0.0, 1.0)
-    1.0
-    """
-    return finite_number(name, params[name], low, high, above=above)
-
-
-def flag(params: Mapping[str, Any], name: str) -> bool:
+def flag(name: str, value: Any) -> bool:
     """A parameter that is True or False."""
-    if not isinstance(params[name], bool | np.bool_ | int) or params[name] not in (True, False):
-        raise InputError(f"{name} must be True or False, got {shortened(params[name])}.")
-    return bool(params[name])
+    if not isinstance(value, bool | np.bool_ | int) or value not in (True, False):
+        raise InputError(f"{name} must be True or False, got {shortened(value)}.")
+    return bool(value)
 
 
-def choice(params: Mapping[str, Any], name: str, choices: Mapping[str, int]) -> int:
+def choice(name: str, value: Any, choices: Mapping[str, int]) -> int:
     """The code of a named choice."""
-    value = params[name]
     if not isinstance(value, str) or value not in choices:
         raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shortened(value)}.")
     return choices[value]
 
 
-def auto_or(params: Mapping[str, Any], name: str, auto: T, checked: Callable[[Mapping[str, Any]], T]) -> T:
+def auto_or(name: str, value: Any, auto: T, checked: Callable[[str, Any], T]) -> T:
     """``auto`` where the user wrote "auto", otherwise the checked value."""
-    value = params[name]
     if not isinstance(value, str):
-        return checked(params)
+        return checked(name, value)
     if value != AUTO:
         raise InputError(f"{name} must be {AUTO!r} or a number, got {shortened(value)}.")
     return auto

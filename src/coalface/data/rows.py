@@ -1,11 +1,12 @@
 """Checks of the examples that users pass, their conversion to sparse rows of float32, and their columns over time."""
 
-from typing import Any
+from typing import Any, TypeAlias
 from zlib import crc32
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 
 from coalface.errors import InputError, in_one_line
 from coalface.kernels.features import is_clean
@@ -13,6 +14,7 @@ from coalface.kernels.state import Csr
 
 sparse: Any = scipy.sparse  # its type stubs are stricter than what users pass
 
+Examples: TypeAlias = "csr_array[np.float32, tuple[int, int]]"  # of a dataset
 _MOST_FEATURES = np.iinfo(np.int32).max
 
 
@@ -277,3 +279,24 @@ def check_feature_names(estimator: Any, X: Any) -> NDArray[np.object_] | None:
         return np.asarray(names)
     _check_feature_names(estimator, X, reset=False)
     return None
+
+
+def checked_examples(X: Any) -> Examples:
+    """Finite numbers as CSR of float32: columns sorted in each row, no duplicates, no stored zeros."""
+    try:
+        with np.errstate(over="ignore"):  # values that are too large are refused below
+            dense = None if issparse(X) else np.asarray(X, dtype=np.float32)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"X must hold numbers only: {error}. Turn texts and categories into numbers.") from None
+    if dense is not None and dense.ndim != 2:
+        raise InputError(f"X must be a table (examples, features), got shape {dense.shape}. Reshape it.")
+    with np.errstate(over="ignore"):
+        examples = csr_array(X if dense is None else dense, dtype=np.float32)
+    if not np.isfinite(examples.data).all():
+        bad = examples.data[~np.isfinite(examples.data)][0]
+        raise InputError(f"X must be finite in float32, got {bad}. Replace such values first.")
+    if not examples.has_canonical_format or not examples.data.all():
+        examples = examples.copy()  # the caller's arrays must not change
+        examples.sum_duplicates()
+        examples.eliminate_zeros()
+    return examples

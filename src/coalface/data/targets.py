@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale, as_cost_array, check_cost_matrix, costs_from_labels
+from coalface.data.costs import CostScale, as_cost_array, check_cost_matrix
 from coalface.data.encoding.cells import is_missing
-from coalface.data.frames import by_label, listed, named_columns
+from coalface.data.frames import by_label, named_columns
 from coalface.data.labels import label_array, label_codes, refuse_mixed
-from coalface.errors import InputError, counted, in_one_line
+from coalface.errors import InputError, counted, in_one_line, listed
 
 UNKNOWN = -1  # the column of a true label that was not given
 TOLERANCE = 1e-6  # of costs in [0, 1]: matrices and costs may have been stored as float32
@@ -85,9 +85,7 @@ def given_costs(
         if labels is not None:
             label_codes(labels, classes)  # y must name labels, although the costs are learned
         return as_cost_array(by_label(cost, classes, "cost"))
-    if cost_matrix is not None:
-        return costs_from_labels(labels, classes, cost_matrix)
-    return scale.from_unit(costs_from_labels(labels, classes))
+    return costs_by_truth(cost_matrix, classes, scale)[label_codes(np.asarray(labels), classes)]
 
 
 def require_target(y: Any, cost: Any) -> None:

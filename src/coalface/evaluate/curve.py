@@ -3,7 +3,7 @@
 import html
 import json
 import operator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _FRAME = ("costs_queried", "examples_queried", "rounds", "test_cost")
-
-_OF_TRUTHS = ("truths_queried", "price_of_truth")  # fields that most curves lack
-_AT_DOUBLINGS = "asked_at_doublings"  # missing in curves of earlier versions
+_RARE = ("truths_queried", "price_of_truth", "asked_at_doublings")  # fields that are not written where they are None
+_COUNTS = ("checkpoints", "costs_queried", "examples_queried", "rounds", "truths_queried")
+_NUMBERS = ("test_cost", "at_doublings", "spent", "asked_at_doublings")
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Curve:
 
     ``checkpoints`` are the numbers of costs at which the run was to be measured. ``at_doublings`` holds the test cost
     when 10 K 2^(q-1) costs were first reached, q = 1, 2, ...: the common axis on which runs are compared. A number
-    never reached has the run's final test cost. ``asked_at_doublings`` has the numbers of costs asked for by then;
-    None in curves of earlier versions. ``spent`` is the sum of the prices that were given for the questions, such as
+    never reached has the run's final test cost. ``asked_at_doublings`` has the numbers of costs asked for by then.
+    ``spent`` is the sum of the prices that were given for the questions, such as
     seconds; None where none were given. ``stopped`` says that the run ended early because more questions would have
     saved too little, ``interrupted`` that Ctrl-C ended it. ``truths_queried`` counts the true labels asked for, None
     where the learner never asks for one; ``price`` counts them and the costs together, not what was spent, and the
@@ -79,7 +79,7 @@ class Curve:
 
     @property
     def auc_published(self) -> float:
-        """The paper's formula, for the performance 1 - cost: larger is better; NaN for curves of earlier versions.
+        """The paper's formula, for the performance 1 - cost: larger is better; NaN without ``asked_at_doublings``.
 
         Each step counts as much as the questions asked in it, log2(query_(q+1) / query_q), so the area ends where the
         run ends: of two runs with the same test costs, the one that asks for more has the larger value.
@@ -144,11 +144,8 @@ class Curve:
 
     def to_values(self) -> dict[str, Any]:
         """The curve as values that JSON can hold."""
-        values = {name: _plain(value) for name, value in asdict(self).items()}
-        if self.asked_at_doublings is None:
-            values.pop(_AT_DOUBLINGS)
-        if self.truths_queried is None:
-            values = {name: value for name, value in values.items() if name not in _OF_TRUTHS}
+        given = ((name, value) for name, value in asdict(self).items() if value is not None or name not in _RARE)
+        values = {name: _plain(value) for name, value in given}
         return {**values, "auc": _plain(np.array(self.auc))}
 
     @classmethod
@@ -165,20 +162,14 @@ class Curve:
     def from_values(cls, values: Any) -> "Curve":
         """The curve that ``to_values`` gave."""
         try:
-            optional = ("spent", "stopped", _AT_DOUBLINGS, *_OF_TRUTHS)
-            names = [field.name for field in fields(cls) if field.name not in optional]
-            kept: dict[str, Any] = {name: values[name] for name in names}
-            kept["spent"], kept["stopped"] = values.get("spent"), bool(values.get("stopped", False))
-            for name in ("test_cost", "at_doublings", "spent"):
-                if kept[name] is not None or name != "spent":
+            given = {name: value for name, value in values.items() if value is not None}
+            kept = {one.name: given[one.name] for one in fields(cls) if one.name in given or one.default is MISSING}
+            for name in _COUNTS:
+                if name in kept:
+                    kept[name] = np.array([operator.index(value) for value in kept[name]], np.int64)
+            for name in _NUMBERS:
+                if name in kept:
                     kept[name] = np.array([np.nan if value is None else value for value in kept[name]], np.float64)
-            if values.get(_AT_DOUBLINGS) is not None:
-                kept[_AT_DOUBLINGS] = np.array(values[_AT_DOUBLINGS], np.float64)
-            for name in ("checkpoints", "costs_queried", "examples_queried", "rounds"):
-                kept[name] = _whole_numbers(kept[name])
-            if values.get("truths_queried") is not None:
-                kept["truths_queried"] = _whole_numbers(values["truths_queried"])
-                kept["price_of_truth"] = float(values["price_of_truth"])
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as problem:
             raise _not_a_curve(problem) from None
         return cls(**kept)
@@ -189,10 +180,6 @@ class Curve:
             f"{truths}{self.costs_queried[-1]} costs on {self.examples_queried[-1]} of {self.rounds[-1]} examples, "
             f"test cost {self.test_cost[-1]:.4f}{', stopped' if self.stopped else ''}"
         )
-
-
-def _whole_numbers(values: Any) -> NDArray[np.int64]:
-    return np.array([operator.index(value) for value in values], np.int64)
 
 
 def _not_a_curve(problem: Exception) -> FileFormatError:

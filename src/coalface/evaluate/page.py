@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from coalface.errors import counted
 from coalface.evaluate.breakdown import CalibrationBin, Mistake
 from coalface.evaluate.report import Estimate, EvaluationReport
 from coalface.report import figure_style, html_page
 from coalface.report.figure_style import placeholder_for, styled_figure, svg_of
-from coalface.report.number_format import counted, percent
+from coalface.report.number_format import percent
 
 _MOST_ROWS = 10
 LEARNER = "the learner"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_cost, check_mask
 from coalface.data.frames import by_label, by_row, in_seen_order
-from coalface.data.numbers import flag, number
+from coalface.data.numbers import finite_number, flag
 from coalface.errors import InputError, counted
 from coalface.evaluate.simulation import checked_order
 from coalface.kernels.state import NO_ROUNDS
@@ -81,8 +81,8 @@ def simulate_serving(
     >>> served.progressive_cost < 0.1
     True
     """
-    explored = number({"exploration": exploration}, "exploration", 0.0, np.inf)
-    buys = flag({"ask": ask}, "ask")
+    explored = finite_number("exploration", exploration, 0.0)
+    buys = flag("ask", ask)
     X = in_seen_order(X, learner)
     rows, encoder = learner.encoded(X, allow_empty=False)
     cost, candidates = by_row(cost, X, "cost"), by_row(candidates, X, "candidates")

@@ -165,14 +165,8 @@ class Budget:
         return given
 
 
-def _not_a_flag(name: str, value: Any) -> Any:
-    if isinstance(value, bool):
-        raise InputError(f"budget {name} must be a number, got {shortened(value)}.")
-    return value
-
-
 def _amount(name: str, value: Any) -> float:
-    return finite_number(f"budget {name}", _not_a_flag(name, value), 0.0)
+    return finite_number(f"budget {name}", value, 0.0)
 
 
 def _cost_prices(value: Any) -> Any:
@@ -192,7 +186,7 @@ def _cost_prices(value: Any) -> Any:
 
 
 def _count(name: str, value: Any, least: int) -> int:
-    return whole_number(f"budget {name}", _not_a_flag(name, value), least)
+    return whole_number(f"budget {name}", value, least)
 
 
 def _counts(value: Any) -> Counts:

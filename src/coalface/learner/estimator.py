@@ -64,7 +64,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         if y is not None and hasattr(y, "__len__") and len(y) == 0:
             fresh.encoded(X, allow_empty=False)  # an empty X is the mistake, not that y has no labels
         labels = labels_of(y, cost, self.classes, self.cost_matrix)
-        learn = fresh._play_all if flag({"active": active}, "active") else fresh.partial_fit
+        learn = fresh._play_all if flag("active", active) else fresh.partial_fit
         learn(X, y, cost=cost, classes=labels, candidates=candidates)
         for name in [name for name in vars(self) if name.endswith("_") or name in _OF_A_RUN]:
             delattr(self, name)  # only now, because learning may fail
@@ -207,7 +207,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
         X, candidates = self.with_label_features(X, candidates)
         rows = self._rows(X)
         settings = self.settings_for()._replace(budget=np.inf, alike=np.inf)
-        if flag({"same_round": same_round}, "same_round"):
+        if flag("same_round", same_round):
             settings = settings._replace(round_step=0)
         found = self._decide(rows, None, settings=settings).ranges
         if candidates is None:

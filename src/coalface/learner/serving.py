@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, as_cost_array, check_mask
 from coalface.data.frames import by_row, in_seen_order
-from coalface.data.numbers import number, whole_number
+from coalface.data.numbers import finite_number, whole_number
 from coalface.data.rows import Rows
 from coalface.errors import InputError, shortened
 from coalface.kernels.state import COSTS_SEEN, ROUND, Settings
@@ -53,7 +53,7 @@ class ServingLearner(LabelLearner):
         >>> learner.act([[1.0, 0.0]]).labels.tolist(), learner.costs_seen_, learner.costs_queried_
         (['refund'], 50, 0)
         """
-        explored = number({"exploration": exploration}, "exploration", 0.0, np.inf)
+        explored = finite_number("exploration", exploration, 0.0)
         start = None if first_round is None else whole_number("first_round", first_round, least=1)
         X, candidates = self.with_label_features(X, candidates)
         rows = self._rows(X)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from coalface.data.costs import CostScale
-from coalface.data.numbers import auto_or, choice, flag, number, whole_number
+from coalface.data.numbers import auto_or, choice, finite_number, flag, whole_number
 from coalface.errors import InputError
 from coalface.kernels.state import (
     ADAGRAD,
@@ -120,25 +120,25 @@ def _checked(n_labels: int, abstain_cost: float, *values: Any) -> Settings:
     _check_printed(params)
     return Settings(
         n_labels=n_labels,
-        rule=choice(params, "rule", RULES),
-        accumulator=choice(params, "accumulator", ACCUMULATORS),
-        sensitivity=choice(params, "sensitivity", SENSITIVITIES),
-        slack=choice(params, "slack", SLACKS),
-        mellowness=number(params, "mellowness", 0.0, math.inf),
-        width_scale=number(params, "width_scale", 0.0, math.inf),
-        learning_rate=auto_or(params, "learning_rate", AUTO_RATE, _learning_rate),
-        warm_up=auto_or(params, "warm_up", AUTO_WARM_UP, _warm_up),
-        in_turn=flag(params, "in_turn"),
-        audit_rate=number(params, "audit_rate", 0.0, 1.0),
-        audits_by_loss=bool(choice(params, "audits", AUDITS)),
+        rule=choice("rule", params["rule"], RULES),
+        accumulator=choice("accumulator", params["accumulator"], ACCUMULATORS),
+        sensitivity=choice("sensitivity", params["sensitivity"], SENSITIVITIES),
+        slack=choice("slack", params["slack"], SLACKS),
+        mellowness=finite_number("mellowness", params["mellowness"], 0.0),
+        width_scale=finite_number("width_scale", params["width_scale"], 0.0),
+        learning_rate=auto_or("learning_rate", params["learning_rate"], AUTO_RATE, _learning_rate),
+        warm_up=auto_or("warm_up", params["warm_up"], AUTO_WARM_UP, whole_number),
+        in_turn=flag("in_turn", params["in_turn"]),
+        audit_rate=finite_number("audit_rate", params["audit_rate"], 0.0, 1.0),
+        audits_by_loss=bool(choice("audits", params["audits"], AUDITS)),
         seed=whole_number("random_state", params["random_state"]),
-        intercept=flag(params, "fit_intercept"),
+        intercept=flag("fit_intercept", params["fit_intercept"]),
         abstain_cost=abstain_cost,
         miss_rate=_miss_rate(params),
-        alike=math.inf if params["alike"] is None else number(params, "alike", 0.0, 1.0, above=True),
+        alike=math.inf if params["alike"] is None else finite_number("alike", params["alike"], 0.0, 1.0, above=True),
         price_of_truth=math.inf
         if params["price_of_truth"] is None
-        else number(params, "price_of_truth", 0.0, math.inf, above=True),
+        else finite_number("price_of_truth", params["price_of_truth"], 0.0, above=True),
     )
 
 
@@ -155,7 +155,8 @@ def _abstain_cost(params: Mapping[str, Any]) -> float:
     if params["abstain_cost"] is None:
         return math.inf
     scale = CostScale.of(params["cost_bounds"])
-    return float(scale.to_unit(np.array(number(params, "abstain_cost", scale.floor, scale.ceiling))))
+    cost = finite_number("abstain_cost", params["abstain_cost"], scale.floor, scale.ceiling)
+    return float(scale.to_unit(np.array(cost)))
 
 
 def _check_unpaced(budget: Budget, params: Mapping[str, Any]) -> None:
@@ -185,12 +186,12 @@ def _with_budget(settings: Settings, budget: Budget, over: int) -> Settings:
 def _miss_rate(params: Mapping[str, Any]) -> float:
     if params["miss_rate"] is None:
         return FIXED_SLACK
-    return auto_or(params, "miss_rate", AUTO_MISSES, lambda params: number(params, "miss_rate", 0.0, 1.0))
+    return auto_or("miss_rate", params["miss_rate"], AUTO_MISSES, _share)
 
 
-def _learning_rate(params: Mapping[str, Any]) -> float:
-    return number(params, "learning_rate", 0.0, 1e6, above=True)
+def _share(name: str, value: Any) -> float:
+    return finite_number(name, value, 0.0, 1.0)
 
 
-def _warm_up(params: Mapping[str, Any]) -> int:
-    return whole_number("warm_up", params["warm_up"])
+def _learning_rate(name: str, value: Any) -> float:
+    return finite_number(name, value, 0.0, 1e6, above=True)

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from coalface.data.costs import CostScale
-from coalface.data.frames import listed
 from coalface.data.numbers import finite_number
-from coalface.errors import CollapseWarning, InputError, UnansweredWarning
+from coalface.errors import CollapseWarning, InputError, UnansweredWarning, listed
 from coalface.kernels.state import EXAMPLES_QUERIED, MEAN_COST, MEAN_PREDICTED, SILENT_ROUNDS, SQUARED_SHARES, Counted
 from coalface.kernels.stopping import saving_interval
 

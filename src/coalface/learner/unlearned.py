@@ -6,8 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.frames import listed
-from coalface.errors import UnlearnedWarning
+from coalface.errors import UnlearnedWarning, listed
 
 _OFTEN = 20  # examples with a label, in the later half of what was learned
 _RARE = 0.1  # of these examples: a more frequent label that is never predicted may just never be the likeliest one

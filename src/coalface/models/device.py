@@ -113,7 +113,7 @@ class CudaArrays(HostArrays):
 
 def is_gpu(device: Any) -> bool:
     """Whether a parameter ``device`` names the GPU; an InputError if it names nothing."""
-    return choice({"device": device}, "device", _DEVICES) == _CUDA
+    return choice("device", device, _DEVICES) == _CUDA
 
 
 def available_bytes() -> int | None:

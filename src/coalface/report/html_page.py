@@ -7,9 +7,10 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from coalface.errors import counted
 from coalface.files.atomic import atomic_write
 from coalface.report.figure_style import css_variables
-from coalface.report.number_format import counted, listed
+from coalface.report.number_format import listed
 from coalface.version import __version__
 
 if TYPE_CHECKING:

@@ -46,12 +46,3 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     """
     shown = [*names[:most], f"{len(names) - most} more"] if len(names) > most else list(names)
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
-
-
-def counted(n: int, what: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "run"), counted(1200, "run")
-    ('1 run', '1,200 runs')
-    """
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"

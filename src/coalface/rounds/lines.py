@@ -14,21 +14,16 @@ A line without a question is ``{"row": 4, "round": 15, "ask": []}``: it closes i
 import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
 
 from coalface.data.dataset import CostDataset
+from coalface.data.formats.records import distinct_fields
 from coalface.data.labels import label_texts
 from coalface.errors import FileFormatError, UnknownLabelError
-from coalface.rounds.parsing import refuse_repeated
 from coalface.rounds.queries import REASONS, Queries
 from coalface.rounds.round import Round
 
 _DIGITS = 6
 _SHOWN = 60  # characters of a bad line
-
-
-class _RepeatedKeyError(ValueError):
-    """An object has the same key twice."""
 
 
 def question_line(queries: Queries, i: int, dataset: CostDataset, *, first: int = 0, explain: bool = False) -> str:
@@ -133,10 +128,8 @@ def _with_example(asked: Round, dataset: CostDataset, i: int) -> Round:
 
 def _parsed(text: str) -> Round:
     try:
-        line = json.loads(text, object_pairs_hook=_object)
-    except _RepeatedKeyError:
-        raise
-    except ValueError:
+        line = json.loads(text, object_pairs_hook=distinct_fields)
+    except json.JSONDecodeError:
         raise ValueError(f"a line must be one JSON object, got {text.strip()[:_SHOWN]!r}") from None
     one = Round.from_json(line)
     if "ask" not in line and not one.ask_truth and one.served is None:
@@ -146,14 +139,6 @@ def _parsed(text: str) -> Round:
         answer = "costs" if one.costs else "truth"
         raise ValueError(f'a line with "{answer}" must have "example" or "features", or "indices" and "values"')
     return one
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    try:
-        refuse_repeated([key for key, _ in pairs], "an object")
-    except ValueError as problem:
-        raise _RepeatedKeyError(str(problem)) from None
-    return dict(pairs)
 
 
 def _check(one: Round, labels: Collection[str] | None, *, partial: bool) -> None:

@@ -94,7 +94,7 @@ BAD_FITS = {
     "an unknown column": (lambda: Encoder(text=["title"]).fit(FIRST), "text names the column 'title'. X has 'note'"),
     "a text for a list": (lambda: Encoder(text="note"), r"text must be a list of columns, got 'note'"),
     "a column twice": (lambda: Encoder(text=["a"], date=["a"]), "'a' must be named once"),
-    "too many bits": (lambda: Encoder(bits=31), "bits must lie between 1 and 30"),
+    "too many bits": (lambda: Encoder(bits=31), "bits must be a whole number of at least 1 and at most 30"),
     "no function": (lambda: Encoder(embed=3), "embed must be .* or a function"),
     "not fitted": (lambda: Encoder().transform(FIRST), "has not seen any rows"),
 }

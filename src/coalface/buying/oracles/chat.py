@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from coalface.buying.oracles.programs import AnnotatorError, RunEndedError
+from coalface.data.numbers import is_whole
 from coalface.errors import InputError, in_one_line
 
 try:
@@ -213,4 +214,4 @@ def _wanted_wait(headers: httpx.Headers) -> float | None:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if is_whole(value) and value >= 0 else None

@@ -1,10 +1,11 @@
 """The form of a judge's reply: the instruction and JSON schema that ask for it, and the strict check of what comes."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from coalface.data.numbers import is_number
 
 _LONGEST_SHOWN = 80
 
@@ -74,7 +75,7 @@ class CostForm:
                     f"The cost of {_shown(label)} must be null or one of {listed}, got {_shown(value)}."
                 )
             return self.levels[value]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if not is_number(value):
             raise InvalidReplyError(f"The cost of {_shown(label)} must be a number or null, got {_shown(value)}.")
         low, high = self.bounds
         if not low <= value <= high:

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from coalface.data.dataset_fields import Examples
 from coalface.data.embedding.embedder import Embedder, SentenceEmbedder, embedder_again, embedder_named, plain_embedder
 from coalface.data.encoding import kinds
 from coalface.data.encoding.cells import Cells, is_missing
@@ -25,9 +24,10 @@ from coalface.data.encoding.columns import (
 )
 from coalface.data.encoding.kinds import warn_of_doubts
 from coalface.data.encoding.table import Table, table_of
-from coalface.data.encoding.text import check_bits, hashed_texts
-from coalface.data.frames import listed
-from coalface.errors import FileFormatError, InputError
+from coalface.data.encoding.text import MOST_BITS, hashed_texts
+from coalface.data.numbers import whole_number
+from coalface.data.rows import Examples
+from coalface.errors import FileFormatError, InputError, listed
 
 ID = "id"  # a column of this name is left out, unless an option names it
 _FORMAT = "coalface encoder"
@@ -75,13 +75,13 @@ class Encoder:
             if isinstance(names, str):
                 raise InputError(f"{option} must be a list of columns, got {names!r}. Pass {option}=[{names!r}].")
         self.named = {option: tuple(map(str, names)) for option, names in named.items()}
-        self.id, self.pairs, self.letters, self.bits = id, bool(pairs), bool(letters), bits
+        self.id, self.pairs, self.letters = id, bool(pairs), bool(letters)
+        self.bits = whole_number("bits", bits, 1, MOST_BITS)
         self.embed: Embedder | None = embed if embed is None or callable(embed) else embedder_named(embed)
         of_sentences = self.embed is None or isinstance(self.embed, SentenceEmbedder)
         self.words = of_sentences if words is None else bool(words)
         self.columns: tuple[EncodedColumn, ...] | None = None
         self._announced: set[str] = set()
-        check_bits(bits)
         if not self.words and self.embed is None:
             raise InputError(
                 "words=False needs embed, because texts would have no columns otherwise. Pass one of them."

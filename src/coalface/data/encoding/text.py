@@ -1,4 +1,4 @@
-"""Texts as sparse rows: words, word pairs and the letters within words, hashed into columns.
+"""Texts and sentences as sparse rows: words, word pairs, and the letters of words, hashed into columns.
 
 A count c weighs 1 + log c. Words (with pairs) and letters are scaled to the same length each, and every row that is not
 empty has length 1, so that long and short texts weigh the same.
@@ -17,12 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from coalface.data.dataset_fields import Examples
-from coalface.errors import InputError
+from coalface.data.numbers import whole_number
+from coalface.data.rows import Examples
 
 _WORD = re.compile(r"\w+")
 _SHORTEST, _LONGEST = 3, 5  # letters in a row
 _WORD_START, _LETTERS_START = crc32(b"w="), crc32(b"c=")  # so that a word and its letters have other columns
+MOST_BITS = 30
+WINDOW = 2  # neighbours on each side whose features are used
+_N_FEATURES = 9  # of one word of a sentence: itself, in lower case, its shape, 3 prefixes, 3 suffixes
+_NONE = -1  # the word is too short for this prefix or suffix
 _MOST_COUNTED = 1000  # a higher count weighs as much
 _WEIGHTS = np.array([0.0, *(1.0 + math.log(count) for count in range(1, _MOST_COUNTED + 1))], np.float32)
 
@@ -128,7 +132,79 @@ def columns_of_hashes(hashes: NDArray[np.uint32], bits: int) -> NDArray[np.uint3
     return np.asarray((mixed ^ (mixed >> np.uint32(16))) >> np.uint32(32 - bits), dtype=np.uint32)
 
 
-def check_bits(bits: int) -> None:
-    """Raise an InputError unless ``2**bits`` columns are possible."""
-    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 30:
-        raise InputError(f"bits must lie between 1 and 30, got {bits!r}. The default is 18.")
+def hashed_tokens(sentences: Sequence[Sequence[str]], bits: int = 18, window: int = WINDOW) -> Examples:
+    """One row per word with 1 in the column of each feature; a neighbour outside the sentence is a feature too.
+
+    ``window`` is the number of neighbours on each side.
+
+    >>> X = hashed_tokens([["The", "cat"], ["It"]])
+    >>> X.shape, X[[2]].nnz
+    ((3, 262144), 11)
+    """
+    whole_number("bits", bits, 1, MOST_BITS)
+    offsets = range(-window, window + 1)
+    kinds: dict[str, int] = {}
+    kind = np.array([kinds.setdefault(word, len(kinds)) for words in sentences for word in words], dtype=np.int64)
+    outside = len(kinds)
+    table = _feature_columns(list(kinds), bits, offsets)  # (kinds + 1, window, features of a word)
+    parts = [table[_neighbours(kind, sentences, offset, outside), place] for place, offset in enumerate(offsets)]
+    columns = np.concatenate(parts, axis=1) if len(kind) else np.empty((0, 1), np.int32)
+    there = columns != _NONE
+    indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+    indices = columns[there]
+    X: Examples = csr_array((np.ones(len(indices), np.float32), indices, indptr), shape=(len(kind), 1 << bits))
+    X.sum_duplicates()  # two features of a word in the same column add up to 2
+    return X
+
+
+def word_features(word: str) -> list[str]:
+    """The features of a word; prefixes and suffixes longer than the word are left out.
+
+    >>> word_features("Mr.")
+    ['w=Mr.', 'l=mr.', 's=Aa.', '1=M', '2=Mr', '3=Mr.', '4=.', '5=r.', '6=Mr.']
+    """
+    lengths = range(1, min(len(word), 3) + 1)
+    prefixes = [f"{length}={word[:length]}" for length in lengths]
+    suffixes = [f"{length + 3}={word[-length:]}" for length in lengths]
+    return [f"w={word}", f"l={word.lower()}", f"s={word_shape(word)}", *prefixes, *suffixes]
+
+
+def word_shape(word: str) -> str:
+    """The word with letters as A or a, digits as 0, and runs of equal characters shortened to one.
+
+    >>> word_shape("McDonald's-90")
+    "AaAa'a-0"
+    """
+    shape = ""
+    for letter in word:
+        kind = "0" if letter.isdigit() else letter
+        if letter.isalpha():
+            kind = "A" if letter.isupper() else "a"
+        if not shape.endswith(kind):
+            shape += kind
+    return shape
+
+
+def _feature_columns(kinds: list[str], bits: int, offsets: range) -> NDArray[np.int32]:
+    """The columns of each word's features at each place of the window; the last row is for places outside."""
+    hashes = np.zeros((len(kinds) + 1, len(offsets), _N_FEATURES), dtype=np.uint32)
+    there = np.zeros(hashes.shape, dtype=np.bool_)
+    starts = [crc32(f"{offset}:".encode()) for offset in offsets]
+    for row, word in enumerate(kinds):
+        texts = [text.encode("utf-8", "surrogatepass") for text in word_features(word)]
+        hashes[row, :, : len(texts)] = [[crc32(text, start) for text in texts] for start in starts]
+        there[row, :, : len(texts)] = True
+    hashes[-1, :, 0] = [crc32(b"outside", start) for start in starts]
+    there[-1, :, 0] = True
+    return np.where(there, columns_of_hashes(hashes, bits), np.int64(_NONE)).astype(np.int32)
+
+
+def _neighbours(
+    kind: NDArray[np.int64], sentences: Sequence[Sequence[str]], offset: int, outside: int
+) -> NDArray[np.int64]:
+    """The word ``offset`` places to the right of each word; ``outside`` beyond the end of its sentence."""
+    sentence = np.repeat(np.arange(len(sentences)), [len(words) for words in sentences])
+    there = np.arange(len(kind)) + offset
+    inside = (there >= 0) & (there < len(kind))
+    clipped = np.where(inside, there, 0)
+    return np.where(inside & (sentence[clipped] == sentence), kind[clipped], outside)

@@ -2,28 +2,20 @@
 
 import gzip
 import io
+import os
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Protocol, cast
 
 from coalface.errors import FileFormatError, InputError
+from coalface.files.atomic import atomic_write
 
 DAMAGED = (EOFError, OSError, zlib.error)  # what reading a truncated or damaged file raises
 SUFFIXES = (".gz", ".zst", ".zstd")
 _GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _PIECE = 1 << 17  # bytes read of a packed file at a time
-
-
-class _UnpackedGzip(gzip.GzipFile):
-    """The content of a gzip file, which is closed with it."""
-
-    def __init__(self, packed: BinaryIO) -> None:
-        super().__init__(fileobj=packed)
-        self._packed = packed
-
-    def close(self) -> None:
-        super().close()
-        self._packed.close()
 
 
 class _Frame(Protocol):
@@ -64,14 +56,9 @@ class _UnpackedZstd(io.RawIOBase):
         self._ready = self._ready[n:]
         return n
 
-    def close(self) -> None:
-        if not self.closed:
-            self._packed.close()
-        super().close()
-
 
 def unpacked(file: BinaryIO) -> BinaryIO:
-    """A binary file that gives the content of ``file``, whether it is plain, gzip or zstd.
+    """A binary file that gives the content of ``file``, whether it is plain, gzip or zstd, and leaves it open.
 
     >>> unpacked(io.BytesIO(gzip.compress(b"one line"))).read(), unpacked(io.BytesIO(b"plain")).read()
     (b'one line', b'plain')
@@ -79,10 +66,29 @@ def unpacked(file: BinaryIO) -> BinaryIO:
     buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", file))
     start = buffered.peek(4)[:4]
     if start.startswith(_GZIP):
-        return cast("BinaryIO", io.BufferedReader(_UnpackedGzip(buffered), _PIECE))
+        return cast("BinaryIO", io.BufferedReader(gzip.GzipFile(fileobj=buffered), _PIECE))
     if start == _ZSTD:
         return io.BufferedReader(_UnpackedZstd(buffered), _PIECE)
     return buffered
+
+
+@contextmanager
+def packed_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary file that replaces ``path`` when the block ends, compressed if the name ends in ``.gz``.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with packed_write(Path(folder, "pets.vw.gz")) as file:
+    ...         _ = file.write(b"one line")
+    ...     gzip.decompress(Path(folder, "pets.vw.gz").read_bytes())
+    b'one line'
+    """
+    with atomic_write(path) as file:
+        if not str(path).endswith(".gz"):
+            yield file
+            return
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            yield cast("BinaryIO", packed)
 
 
 def no_file(path: Path) -> FileFormatError:
@@ -90,20 +96,6 @@ def no_file(path: Path) -> FileFormatError:
     if path.exists() and not path.is_dir():
         return FileFormatError(f"{path} must be a file, since it may be read twice, got a pipe. Save it first.")
     return FileFormatError(f"There is no file {path}. Check the path.")
-
-
-def open_unpacked(path: Path) -> BinaryIO:
-    """The content of a plain, gzip or zstd file; an error if there is no such file."""
-    if not path.is_file():
-        raise no_file(path)
-    return unpacked(path.open("rb"))
-
-
-def is_packed(path: Path) -> bool:
-    """Whether a file is gzip or zstd, by its first bytes."""
-    with path.open("rb") as file:
-        start = file.read(4)
-    return start.startswith(_GZIP) or start == _ZSTD
 
 
 def without_packing(path: Path) -> Path:

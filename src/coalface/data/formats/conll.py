@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.dataset import CostDataset
-from coalface.data.encoders import hashed_tokens
+from coalface.data.encoding.text import hashed_tokens
 from coalface.data.formats.text_lines import bad_line, read_lines
 from coalface.data.labels import label_array, label_codes
 from coalface.errors import FileFormatError, InputError, UnknownLabelError

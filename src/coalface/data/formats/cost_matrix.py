@@ -15,9 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import check_cost_matrix
 from coalface.data.formats.text_lines import csv_rows, is_number
-from coalface.data.frames import listed
 from coalface.data.labels import label_texts
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import FileFormatError, InputError, listed
 
 _SHOWN = 20  # labels listed in a message
 

@@ -5,16 +5,14 @@ is an unknown cost. A table of numbers without gaps is read as it is; all others
 """
 
 import csv
-import gzip
 import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +20,7 @@ from numpy.typing import NDArray
 from coalface.data.dataset import CostDataset
 from coalface.data.encoding.cells import says_missing
 from coalface.data.encoding.table import Table, table_of
+from coalface.data.formats.compression import packed_write
 from coalface.data.formats.raw_table import (
     COST_PREFIX,
     NotANumberError,
@@ -38,10 +37,9 @@ from coalface.data.formats.raw_table import (
 )
 from coalface.data.formats.text_lines import CsvRows, csv_rows, is_number, rows_of_lines
 from coalface.data.labels import label_texts
+from coalface.data.streams.contract import Row, TableBlocks
 from coalface.data.streams.line_source import LineSource, Position
-from coalface.data.streams.table_blocks import Row, TableBlocks
 from coalface.errors import FileFormatError, InputError
-from coalface.files.atomic import atomic_write
 from coalface.kernels.words import LARGEST
 
 _BLOCK = 1024  # rows converted to arrays at a time
@@ -270,10 +268,8 @@ def write_csv(dataset: CostDataset, path: str | os.PathLike[str]) -> None:
     for feature in names:
         if feature.startswith(COST_PREFIX):
             raise InputError(f"The name of a feature must not start with {COST_PREFIX!r}, got {feature!r}. Rename it.")
-    with atomic_write(path) as file, ExitStack() as stack:
-        packed = str(path).endswith(".gz")
-        target = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0)) if packed else file
-        text = io.TextIOWrapper(cast("Any", target), encoding="utf-8", newline="")
+    with packed_write(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([*names, *(COST_PREFIX + label for label in label_texts(dataset.classes))])
         for start in range(0, len(dataset), _BLOCK):
@@ -282,4 +278,4 @@ def write_csv(dataset: CostDataset, path: str | os.PathLike[str]) -> None:
             cells[:, len(names) :][np.isnan(block.cost)] = ""
             writer.writerows(cells.tolist())
         text.flush()
-        text.detach()  # atomic_write closes the file
+        text.detach()  # packed_write closes the file

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset
-from coalface.data.dataset_fields import Examples
+from coalface.data.rows import Examples
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
 

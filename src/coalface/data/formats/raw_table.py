@@ -15,9 +15,8 @@ from coalface.data.encoding.cells import CellError, as_text, is_missing, numbers
 from coalface.data.encoding.encoder import ID, Encoder
 from coalface.data.encoding.table import Table, is_raw
 from coalface.data.formats.cost_matrix import read_cost_matrix
-from coalface.data.frames import listed
 from coalface.data.labels import label_array, label_codes, label_texts, labels_from_text
-from coalface.errors import FileFormatError, InputError, counted
+from coalface.errors import FileFormatError, InputError, counted, listed
 
 COST_PREFIX = "cost:"
 COST_ADVICE = "Write the limit for a run that timed out; an empty cell means that the cost is not known."

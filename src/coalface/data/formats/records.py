@@ -23,8 +23,8 @@ from coalface.data.formats.raw_table import (
     table_reader,
 )
 from coalface.data.formats.text_lines import csv_rows
+from coalface.data.streams.contract import Row, TableBlocks
 from coalface.data.streams.line_source import ALL, LineSource, Position, text_lines
-from coalface.data.streams.table_blocks import Row, TableBlocks
 from coalface.errors import FileFormatError, InputError, counted
 
 _END = 1 << 16  # bytes at the end of a Parquet file that identify it
@@ -62,7 +62,7 @@ def records_of_lines(source: Path, lines: Iterable[str], before: int = 0) -> Ite
         if not line.strip():
             continue
         try:
-            record = json.loads(line, object_pairs_hook=_object)
+            record = json.loads(line, object_pairs_hook=distinct_fields)
         except ValueError as problem:
             raise FileFormatError(f"{source}, line {number}: must be a JSON object ({problem}). Correct it.") from None
         if not isinstance(record, dict):
@@ -70,8 +70,12 @@ def records_of_lines(source: Path, lines: Iterable[str], before: int = 0) -> Ite
         yield number, record
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of its fields; a ValueError if it has one of them twice."""
+def distinct_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of JSON with these fields; a ValueError if it has one of them twice.
+
+    >>> json.loads('{"a": 1}', object_pairs_hook=distinct_fields)
+    {'a': 1}
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         repeated = Counter(name for name, _ in pairs).most_common(1)[0][0]

@@ -32,11 +32,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset
-from coalface.data.dataset_fields import Examples
 from coalface.data.formats.text_lines import TextLines
 from coalface.data.formats.vw_labels import are_classes, class_costs, cost_table, label_columns
 from coalface.data.formats.vw_names import NameTable
 from coalface.data.formats.vw_options import Tokens, VwOptions
+from coalface.data.rows import Examples
 from coalface.data.streams.contract import Blocks
 from coalface.data.streams.line_source import ALL, LineSource, Position
 from coalface.errors import InputError

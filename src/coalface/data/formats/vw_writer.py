@@ -1,19 +1,17 @@
 """Writing datasets in Vowpal Wabbit's text format; ``vw_text`` describes the format."""
 
-import gzip
 import os
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset
+from coalface.data.formats.compression import packed_write
 from coalface.data.labels import label_texts
 from coalface.errors import InputError
-from coalface.files.atomic import atomic_write
 
 _BLOCK = 1024  # rows formatted at a time
 _WORD = re.compile(r"[^\s:|']?[^\s:|]*")
@@ -34,15 +32,11 @@ def write_vw_text(dataset: CostDataset, path: str | os.PathLike[str]) -> None:
     """
     labels = _checked_words(label_texts(dataset.classes), "label")
     spaces, names = _feature_words(dataset)
-    with atomic_write(path) as file:
-        packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if str(path).endswith(".gz") else None
-        target = cast("BinaryIO", packed) if packed else file
+    with packed_write(path) as file:
         for start in range(0, len(dataset), _BLOCK):
             block = dataset.subset(slice(start, start + _BLOCK))
             lines = zip(_label_parts(block, labels, start), _feature_parts(block, spaces, names), strict=True)
-            target.write("".join(f"{left}{right}\n" for left, right in lines).encode())
-        if packed:
-            packed.close()
+            file.write("".join(f"{left}{right}\n" for left, right in lines).encode())
 
 
 def _checked_words(words: list[str], what: str) -> list[str]:

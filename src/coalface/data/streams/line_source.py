@@ -150,6 +150,7 @@ class LineSource:
         """Close the file, unless it is standard input."""
         if self._opened is not None:
             self._file.close()
+            self._opened.close()
 
 
 def _stdin() -> BinaryIO:

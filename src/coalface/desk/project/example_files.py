@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from coalface.data.dataset_fields import Examples
+from coalface.data.rows import Examples
 from coalface.errors import FileFormatError
 from coalface.files.atomic import sync_folder
 

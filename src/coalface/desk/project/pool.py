@@ -18,16 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import vstack
 
-from coalface.data.dataset_fields import Examples
 from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.encoding.encoder import Encoder
-from coalface.data.frames import listed
+from coalface.data.rows import Examples
 from coalface.desk.log.events import ADDED
 from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.example_files import DTYPES, GROWING, LINES, ExampleFiles, Sizes, append
 from coalface.desk.project.features import SAMPLE, SIDE, Content, encoded, new_encoder, thumbnails
 from coalface.desk.project.sources import GivenExample
-from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line, shortened
+from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line, listed, shortened
 from coalface.rounds.event_log import Event, EventLog
 
 _USUAL = ColumnRoles()

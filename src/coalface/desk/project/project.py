@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.dataset_fields import Examples, checked_examples
 from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.embedding.folder import MINILM
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.numbers import is_number
+from coalface.data.rows import Examples, checked_examples
 from coalface.desk.log.ownership import claim, claim_empty, new_id, opening, refuse_missing
 from coalface.desk.log.store import Store
 from coalface.desk.project.columns import ColumnRoles

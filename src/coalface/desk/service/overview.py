@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import vstack
 
 from coalface.data.costs import CostScale
-from coalface.data.dataset_fields import Examples, checked_examples
+from coalface.data.rows import Examples, checked_examples
 from coalface.desk.project.pool import Pool
 from coalface.desk.project.project import Project
 from coalface.desk.project.sources import content_of

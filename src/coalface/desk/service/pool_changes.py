@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from coalface.data.dataset_fields import Examples, checked_examples
+from coalface.data.rows import Examples, checked_examples
 from coalface.desk.log.events import ADDED, RETIRED
 from coalface.desk.log.store import QuestionRow
 from coalface.desk.project.sources import GivenExample, Source, read_examples

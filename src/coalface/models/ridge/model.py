@@ -75,7 +75,7 @@ class RidgeModel(CostModel):
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained model."""
         begun = super().begin(n_labels, settings)
-        kernel, n_components = choice(vars(self), "kernel", _KERNELS), _n_components(self.n_components)
+        kernel, n_components = choice("kernel", self.kernel, _KERNELS), _n_components(self.n_components)
         begun.penalty = _penalty(self.regularization, kernel)
         begun._forget()
         if kernel == _GAUSSIAN:
@@ -87,7 +87,7 @@ class RidgeModel(CostModel):
 
     def _forget(self) -> None:
         """Return to the state before the first cost, counts and feature map aside."""
-        precision = choice(vars(self), "precision", devices.PRECISIONS)
+        precision = choice("precision", self.precision, devices.PRECISIONS)
         if devices.is_gpu(self.device):
             arrays_used = devices.CudaArrays()
             self.regression = RootRegression(self.n_labels, self.penalty, arrays_used, precision)

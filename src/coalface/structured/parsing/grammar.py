@@ -80,10 +80,7 @@ def check_system(system: Any) -> str:
 
 def check_bits(hash_bits: Any) -> int:
     """The number of bits of hashed features; an InputError if a template has no room for so many columns."""
-    bits = whole_number("hash_bits", hash_bits, least=1)
-    if bits > BLOCK_BITS:
-        raise InputError(f"hash_bits must be at most {BLOCK_BITS}, got {bits}.")
-    return bits
+    return whole_number("hash_bits", hash_bits, 1, BLOCK_BITS)
 
 
 def labels_of(trees: Iterable[Tree]) -> tuple[list[str], list[str]]:

@@ -113,7 +113,7 @@ class DependencyParser(PolicyLearner):
     def _learn(self, given: Iterable[Tree], passes: int, progress: Progress | None) -> Self:
         """Check everything first, so that invalid input changes nothing; then learn."""
         trees = checked_trees(given, with_heads=True)
-        losses, averaged, _ = self._losses(), flag(vars(self), "averaged"), flag(vars(self), "shuffle")
+        losses, averaged, _ = self._losses(), flag("averaged", self.averaged), flag("shuffle", self.shuffle)
         grammar = self._same_grammar() if hasattr(self, "policy_") else self._grammar_with(*labels_of(trees))
         policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(grammar)
         treebank = treebank_of(trees, grammar.all_labels, learned=True)

@@ -14,10 +14,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.dataset_fields import Examples
-from coalface.data.encoders import hashed_tokens, word_shape
+from coalface.data.encoding.text import hashed_tokens, word_shape
 from coalface.data.numbers import whole_number
-from coalface.data.rows import Rows, check_rows
+from coalface.data.rows import Examples, Rows, check_rows
 from coalface.errors import InputError
 from coalface.structured.kernels.tagging import CONJUNCTION_BITS, Sentences
 

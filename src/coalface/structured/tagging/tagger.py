@@ -260,7 +260,7 @@ class SequenceTagger(PolicyLearner):
                 "coalface.structured.SearchLearner for other roll-outs."
             )
         check_scheme(self.constraints)
-        flag(vars(self), "conjunctions")
+        flag("conjunctions", self.conjunctions)
         whole_number("warm_up", self.warm_up)
         if self.budget is not None:
             self._checked_budget()

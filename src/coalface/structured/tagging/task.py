@@ -72,7 +72,7 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
         names: list[str] = self._names.tolist()
         self.actions = names
         self.constraints = constraints
-        self.conjunctions = flag({"conjunctions": conjunctions}, "conjunctions")
+        self.conjunctions = flag("conjunctions", conjunctions)
         self.window = whole_number("window", window)
         self.history = check_history(history, len(names), self.conjunctions)
         self._column: dict[Action, int] = {tag: column for column, tag in enumerate(names)}

@@ -50,7 +50,7 @@ class MulticlassTask(SearchTask[Any, _Choice]):
             raise InputError(
                 f"cost_matrix must have {n_labels} rows and columns of numbers of at least 0, got shape {costs.shape}."
             )
-        self._costs, self.binary = costs, flag({"binary": binary}, "binary")
+        self._costs, self.binary = costs, flag("binary", binary)
         self.scale = max(float(costs.max()), 1e-12)
         names: list[Action] = self.labels.tolist()
         n_bits = max(n_labels - 1, 1).bit_length()

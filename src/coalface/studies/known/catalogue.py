@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.encoders import standardised
 from coalface.data.formats.array_folder import is_dataset_folder
+from coalface.data.formats.aslib import standardised
 from coalface.data.formats.readers import PARTS, holds_train_test, is_fetched, open_fetched, read_train_test
 from coalface.errors import CoalfaceError, InputError, in_one_line
 from coalface.studies.known.downloads import FETCHERS

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.encoders import standardised
+from coalface.data.formats.aslib import standardised
 from coalface.data.formats.hierarchy_folder import nearest_costs
 from coalface.data.trees import LabelTree
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from coalface.data.encoding.encoder import ID
 from coalface.data.labels import label_texts
 from coalface.data.near_duplicates import near_duplicates, row_digests
-from coalface.data.numbers import number, whole_number
+from coalface.data.numbers import finite_number, whole_number
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError
 from coalface.files.atomic import atomic_write
@@ -194,7 +194,7 @@ def rank_pool(
     partitions, found = find_partitions(pool), ModelFile.of(Path(model))
     intake = Intake(NamedLearner.load(found.path), Columns(id, tuple(ignore)))
     intake.learner.warn_if_unanswered()
-    least = intake.learner.alike if alike is None else number({"alike": alike}, "alike", 0.0, 1.0, above=True)
+    least = intake.learner.alike if alike is None else finite_number("alike", alike, 0.0, 1.0, above=True)
     work = KeepingBest(limit * (_SPARE if least is not None and least < 1.0 else 1), least is not None)
     parts = target.with_name(f"{target.name}.parts")
     tasks = [

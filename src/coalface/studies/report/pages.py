@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from coalface.errors import counted
 from coalface.files.atomic import atomic_write
 from coalface.report import html_page, number_format
 from coalface.report.figure_style import standalone
@@ -278,7 +279,7 @@ def _notices(analysis: Analysis) -> Iterator[str]:
     """What the study lacks: runs, lines, comparisons or permutations."""
     findings = analysis.findings
     if findings.missing:
-        missing = number_format.counted(findings.missing, "run")
+        missing = counted(findings.missing, "run")
         yield f"Not finished yet: {missing} of this study. The results may still change."
     without = [line for line in findings.lines if line not in analysis.rules]
     if without:
@@ -319,7 +320,7 @@ def _lines_without_prices(analysis: Analysis) -> list[str]:
 def _sharing(choice: Choice) -> str:
     """How many permutations the rates of a line have, and how many they share."""
     fewest, most = min(choice.permutations), max(choice.permutations)
-    n_each = f"{number_format.counted(most, 'permutation')} each"
+    n_each = f"{counted(most, 'permutation')} each"
     each = n_each if fewest == most else f"{fewest} to {most} permutations"
     shared = f"{choice.shared} of them shared" if choice.shared else "none shared: each rate is judged by its own"
     return f"{each}, {shared}"
