@@ -8,9 +8,9 @@
 Names are loaded when they are first used, so that ``coalface --help`` is quick.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from coalface.doors import door_of
 from coalface.version import __version__
 
 if TYPE_CHECKING:
@@ -41,45 +41,9 @@ if TYPE_CHECKING:
     from coalface.rounds.sql import SqlLedger
     from coalface.routing.router import Router
     from coalface.routing.trade_off import TradeOff
+else:
+    __getattr__, __dir__ = door_of(__name__)
 
-
-_HOMES = {
-    "Actions": "rounds.actions",
-    "ActivePipeline": "learner.pipeline",
-    "Budget": "learner.budget",
-    "CoalClassifier": "learner.classifiers",
-    "CommitteeModel": "models.committee",
-    "CostDataset": "data.dataset",
-    "CostModel": "models.contract",
-    "CostRanges": "rounds.queries",
-    "Curve": "evaluate.curve",
-    "Encoder": "data.encoding.encoder",
-    "EvaluationReport": "evaluate.report",
-    "ForestModel": "models.forest",
-    "JsonLinesLedger": "rounds.ledger",
-    "LoggedReport": "evaluate.logged",
-    "MemoryLedger": "rounds.ledger",
-    "OnlineModel": "models.online",
-    "OracleCoalClassifier": "learner.classifiers",
-    "Queries": "rounds.queries",
-    "RidgeCoalClassifier": "learner.classifiers",
-    "RidgeModel": "models.ridge",
-    "Round": "rounds.round",
-    "Router": "routing.router",
-    "Saving": "learner.stopping",
-    "ServedCurve": "evaluate.serving",
-    "SharedModel": "models.shared",
-    "SqlLedger": "rounds.sql",
-    "TradeOff": "routing.trade_off",
-    "evaluate_logged": "evaluate.logged",
-    "evaluation_report": "evaluate.report",
-    "read_blocks": "data.streams.blocks",
-    "read_dataset": "data.formats.readers",
-    "simulate": "evaluate.simulation",
-    "simulate_serving": "evaluate.serving",
-    "tree_cost_matrix": "data.trees",
-    "tree_costs": "data.trees",
-}
 __all__ = [
     "Actions",
     "ActivePipeline",
@@ -118,13 +82,3 @@ __all__ = [
     "tree_cost_matrix",
     "tree_costs",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'coalface' has no attribute {name!r}")
-    return getattr(import_module(f"coalface.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

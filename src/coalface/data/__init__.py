@@ -7,8 +7,9 @@ hierarchy of labels into costs.
 Names are loaded when they are first used, so that a learner does not load the readers of all formats.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from coalface.doors import door_of
 
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset, DatasetStatistics, TrainTest
@@ -17,23 +18,9 @@ if TYPE_CHECKING:
     from coalface.data.formats.readers import read_dataset, read_train_test, write_dataset
     from coalface.data.streams.blocks import read_blocks
     from coalface.data.trees import LabelTree, tree_cost_matrix, tree_costs
+else:
+    __getattr__, __dir__ = door_of(__name__)
 
-_HOMES = {
-    "CostDataset": "dataset",
-    "DatasetStatistics": "dataset",
-    "LabelTree": "trees",
-    "Sentence": "formats.conll",
-    "TrainTest": "dataset",
-    "Tree": "formats.conllu",
-    "read_blocks": "streams.blocks",
-    "read_dataset": "formats.readers",
-    "read_sentences": "formats.conll",
-    "read_train_test": "formats.readers",
-    "read_trees": "formats.conllu",
-    "tree_cost_matrix": "trees",
-    "tree_costs": "trees",
-    "write_dataset": "formats.readers",
-}
 __all__ = [
     "CostDataset",
     "DatasetStatistics",
@@ -50,13 +37,3 @@ __all__ = [
     "tree_costs",
     "write_dataset",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'coalface.data' has no attribute {name!r}")
-    return getattr(import_module(f"coalface.data.{_HOMES[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
