@@ -8,7 +8,7 @@ import pytest
 
 from coalface import Router
 from coalface.cli.entry import main
-from coalface.routing.desk import Outcome, RoutingDesk
+from coalface.routing.desk import ModelOutcome, RoutingDesk
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "routing" / "route_prompts.py"))
 
@@ -116,7 +116,7 @@ def test_report_reads_the_journal(folder, capsys):
     router = Router(["small", "large"], [0.5, 2.0])
     router.save("a.router")
     desk = RoutingDesk(router, Path("a.router.journal"))
-    desk.take(desk.route("a sum").id, [Outcome("small", 0.25), Outcome("large", 0.0)])
+    desk.take(desk.route("a sum").id, [ModelOutcome("small", 0.25), ModelOutcome("large", 0.0)])
     report = json.loads(run(capsys, "route", "report", "a.router", "--json")[1])
     assert (report["decisions"], report["outcomes"], report["spend"]) == (1, 2, 2.5)
     assert "2 on 1 request" in run(capsys, "route", "report", "a.router")[1]

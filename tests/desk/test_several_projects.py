@@ -4,6 +4,7 @@ import re
 from contextlib import contextmanager
 
 import pytest
+from starlette.requests import Request
 
 from coalface.desk.service.desk import Desk
 from coalface.desk.web.auth import Authenticator, cookie_of
@@ -130,10 +131,11 @@ def test_a_session_ends_after_a_month(tmp_path):
         now = [1000.0]
         authenticator = Authenticator(Desks([desk]), 1000.0, today=lambda: now[0])
         session = authenticator.begin_session("coal_ann")
-        assert authenticator.resume(session, "here").name == "ann"
+        page = Request({"type": "http", "path_params": {}, "client": ("here", 1)})
+        assert authenticator.resume(page, session).name == "ann"
         now[0] += 31 * 86400.0
         with pytest.raises(Exception, match="Unknown token"):
-            authenticator.resume(session, "here")
+            authenticator.resume(page, session)
 
 
 def test_people_and_roles_are_managed_in_the_page(two):

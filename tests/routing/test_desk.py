@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from coalface import Encoder, Router
 from coalface.errors import ConflictError, FileFormatError, InputError, UnknownIdError, UnknownLabelError
-from coalface.routing.desk import Decision, Outcome, RoutingDesk
+from coalface.routing.desk import Decision, ModelOutcome, RoutingDesk
 from coalface.routing.web import routing_service
 
 MODELS, PRICES = ["small", "large"], [0.5, 2.0]
@@ -65,11 +65,11 @@ def test_a_reply_has_losses_within_bounds_and_prices_as_people_write_them(client
 
 def test_a_conflict_names_only_what_is_known(desk):
     decision = desk.route("sum")
-    desk.take(decision.id, [Outcome("small", 0.25), Outcome("large", None)])
+    desk.take(decision.id, [ModelOutcome("small", 0.25), ModelOutcome("large", None)])
     with pytest.raises(ConflictError, match=r"'small': loss 0\.25\. An"):
-        desk.take(decision.id, [Outcome("small", 0.5)])
+        desk.take(decision.id, [ModelOutcome("small", 0.5)])
     with pytest.raises(ConflictError, match=r"'large': loss not known\. An"):
-        desk.take(decision.id, [Outcome("large", 0.5)])
+        desk.take(decision.id, [ModelOutcome("large", 0.5)])
 
 
 def test_an_outcome_sent_twice_counts_once_and_another_one_conflicts(client, desk):
@@ -102,8 +102,8 @@ def test_an_outcome_sent_again_without_its_price_is_the_same(client):
 
 def test_the_report_counts_losses_that_are_not_known_apart(desk):
     first, second = desk.route("sum"), desk.route("proof")
-    desk.take(first.id, [Outcome("small", 0.25), Outcome("large", None)])
-    desk.take(second.id, [Outcome("large", None)])
+    desk.take(first.id, [ModelOutcome("small", 0.25), ModelOutcome("large", None)])
+    desk.take(second.id, [ModelOutcome("large", None)])
     report = desk.report()
     assert (report.outcomes, report.outcomes_without_loss, report.requests_with_outcomes) == (1, 2, 1)
     assert ["known losses", "1 on 1 request"] in report.rows()
@@ -191,12 +191,12 @@ def test_a_token_is_needed_if_there_is_one(desk):
 def test_opening_the_journal_again_gives_the_same_router_and_report(desk, journal):
     for i in range(30):
         decision = desk.route({"text": ["sum", "proof"][i % 2]})
-        desk.take(decision.id, [Outcome(model, 0.25) for model in {decision.model, *decision.ask}])
+        desk.take(decision.id, [ModelOutcome(model, 0.25) for model in {decision.model, *decision.ask}])
     again = RoutingDesk(new_router(), journal)
     assert again.report() == desk.report()
     texts = [{"text": "sum"}, {"text": "proof"}]
     np.testing.assert_array_equal(again.router.predicted_loss(texts), desk.router.predicted_loss(texts))
-    assert again.take(decision.id, [Outcome(decision.model, 0.25)]) == 0
+    assert again.take(decision.id, [ModelOutcome(decision.model, 0.25)]) == 0
     assert again.route("sum").number == 31
 
 
@@ -207,7 +207,7 @@ def test_a_router_that_has_learned_nothing_is_the_same_after_opening_its_journal
     desk = RoutingDesk(untrained(), journal)
     desk.route({"text": "a sum", "length": 5})  # the first request says how examples are read, also without outcomes
     later = desk.route({"text": "a proof", "length": 70})
-    desk.take(later.id, [Outcome("small", 0.75)])
+    desk.take(later.id, [ModelOutcome("small", 0.75)])
     again = RoutingDesk(untrained(), journal)
     requests = [{"text": "a sum", "length": 5}, {"text": "a proof", "length": 50}]
     np.testing.assert_array_equal(again.router.predicted_loss(requests), desk.router.predicted_loss(requests))
@@ -233,13 +233,13 @@ def test_wrong_ids_models_and_numbers_change_nothing(desk, journal):
     decision = desk.route("sum")
     before = journal.read_bytes()
     for error, call in [
-        (UnknownIdError, lambda: desk.take("7-x", [Outcome("small", 0.0)])),
-        (UnknownLabelError, lambda: desk.take(decision.id, [Outcome("huge", 0.0)])),
-        (InputError, lambda: desk.take(decision.id, [Outcome("small", 1.5)])),
-        (InputError, lambda: desk.take(decision.id, [Outcome("small", "x")])),
-        (InputError, lambda: desk.take(decision.id, [Outcome("small", 0.5, [1.0])])),
-        (InputError, lambda: desk.take(decision.id, [Outcome("small", 0.5, -1.0)])),
-        (ConflictError, lambda: desk.take(decision.id, [Outcome("small", 0.5), Outcome("small", 0.6)])),
+        (UnknownIdError, lambda: desk.take("7-x", [ModelOutcome("small", 0.0)])),
+        (UnknownLabelError, lambda: desk.take(decision.id, [ModelOutcome("huge", 0.0)])),
+        (InputError, lambda: desk.take(decision.id, [ModelOutcome("small", 1.5)])),
+        (InputError, lambda: desk.take(decision.id, [ModelOutcome("small", "x")])),
+        (InputError, lambda: desk.take(decision.id, [ModelOutcome("small", 0.5, [1.0])])),
+        (InputError, lambda: desk.take(decision.id, [ModelOutcome("small", 0.5, -1.0)])),
+        (ConflictError, lambda: desk.take(decision.id, [ModelOutcome("small", 0.5), ModelOutcome("small", 0.6)])),
     ]:
         with pytest.raises(error):
             call()
@@ -302,7 +302,7 @@ def test_a_plain_text_is_refused_with_the_columns_that_are_needed(journal):
 
 def test_lines_of_the_journal_are_json_that_people_can_read(desk, journal):
     decision = desk.route("sum")
-    desk.take(decision.id, [Outcome("small", None)])
+    desk.take(decision.id, [ModelOutcome("small", None)])
     header, routed, outcome = (json.loads(line) for line in journal.read_text().splitlines())
     assert header["models"] == MODELS
     assert routed["decision"]["example"] == {"text": "sum"}

@@ -122,6 +122,21 @@ class Round:
         authors = dict.fromkeys((*answered, *unasked), by) if by is not None else {}
         return replace(self, costs={**known, **unasked}, unasked=(*self.unasked, *unasked), by={**self.by, **authors})
 
+    def without(self, labels: Iterable[str]) -> "Round":
+        """The round without questions about these labels, unless they were answered; the same round if it has none.
+
+        >>> Round(3, ask=("cat", "dog"), first=1).without(["cat"]).ask
+        ('dog',)
+        """
+        gone = {label for label in labels if label in self.ask and label not in self.costs}
+        if not gone:
+            return self
+        ask = tuple(label for label in self.ask if label not in gone)
+        if self.first is None:
+            return replace(self, ask=ask)
+        first = sum(label not in gone for label in self.ask[: self.first])
+        return replace(self, ask=ask, first=max(first, min(1, len(ask))))
+
     def with_truth(self, costs: Mapping[str, float]) -> "Round":
         """The round with the costs of all its candidates, which its true label gives.
 

@@ -26,7 +26,7 @@ _MOST_DECISIONS = 200_000  # kept in memory, so that their outcomes can be learn
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ModelOutcome:
     """The outcome of one model on one request: its loss, None for "can't tell", and what it cost, if known."""
 
     model: str
@@ -69,8 +69,8 @@ class RoutingDesk:
     >>> with TemporaryDirectory() as folder:
     ...     desk = RoutingDesk(router, Path(folder, "routes.jsonl"))
     ...     decision = desk.route({"text": "What is 2 + 2?"})
-    ...     learned = desk.take(decision.id, [Outcome("small", 0.0)])
-    ...     again = desk.take(decision.id, [Outcome("small", 0.0)])
+    ...     learned = desk.take(decision.id, [ModelOutcome("small", 0.0)])
+    ...     again = desk.take(decision.id, [ModelOutcome("small", 0.0)])
     >>> decision.ask, learned, again
     (('small', 'large'), 1, 0)
     """
@@ -122,7 +122,7 @@ class RoutingDesk:
             self._keep(decision)
             return decision
 
-    def take(self, decision_id: str, outcomes: Sequence[Outcome]) -> int:
+    def take(self, decision_id: str, outcomes: Sequence[ModelOutcome]) -> int:
         """Learn the outcomes of a request; returns how many are new. The same outcome twice counts once."""
         with self._lock:
             decision = self.log.decisions.get(decision_id)
@@ -142,7 +142,7 @@ class RoutingDesk:
 
     # -- internals --------------------------------------------------------------------------------
 
-    def _fresh(self, decision: Decision, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    def _fresh(self, decision: Decision, outcomes: Sequence[ModelOutcome]) -> list[ModelOutcome]:
         """The outcomes that are not known yet; a ConflictError if one says something else than what is known."""
         known = dict(self.log.outcomes.get(decision.id, {}))
         fresh = []
@@ -160,7 +160,7 @@ class RoutingDesk:
                 )
         return fresh
 
-    def _learn(self, decision: Decision, outcomes: Sequence[Outcome]) -> None:
+    def _learn(self, decision: Decision, outcomes: Sequence[ModelOutcome]) -> None:
         loss = np.full((1, len(self._column)), np.nan)
         asked = np.zeros(loss.shape, np.bool_)
         for one in outcomes:
@@ -179,7 +179,7 @@ class RoutingDesk:
             self._keep(decision)
             return
         decision = self.log.decisions[line["of"]]
-        self._learn(decision, [Outcome(**one) for one in line["outcomes"]])
+        self._learn(decision, [ModelOutcome(**one) for one in line["outcomes"]])
 
     def _keep(self, decision: Decision) -> None:
         self.log.decisions[decision.id] = decision
@@ -204,17 +204,17 @@ class RoutingDesk:
         return np.array([[name in models for name in self._column]])
 
 
-def _in_words(one: Outcome) -> str:
+def _in_words(one: ModelOutcome) -> str:
     """What is known of an outcome.
 
-    >>> _in_words(Outcome("small", 0.25)), _in_words(Outcome("small", None, 0.5))
+    >>> _in_words(ModelOutcome("small", 0.25)), _in_words(ModelOutcome("small", None, 0.5))
     ('loss 0.25', 'loss not known, price 0.5')
     """
     loss = "loss not known" if one.loss is None else f"loss {one.loss:g}"
     return loss if one.price is None else f"{loss}, price {one.price:g}"
 
 
-def _check_outcome(one: Outcome) -> None:
+def _check_outcome(one: ModelOutcome) -> None:
     if one.loss is not None and not (isinstance(one.loss, int | float) and 0.0 <= one.loss <= 1.0):
         raise InputError(f"loss must lie between 0 and 1, or be null, got {shortened(one.loss)} for {one.model!r}.")
     if one.price is not None and not (isinstance(one.price, int | float) and 0.0 <= one.price < np.inf):

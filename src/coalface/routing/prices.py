@@ -16,13 +16,13 @@ _NEGLIGIBLE = 1e-6  # of the least difference between two prices: below this val
 
 
 @dataclass(frozen=True)
-class Prices:
+class ModelPrices:
     """The prices of the models, in the user's unit; ``of(X)`` gives them for examples.
 
-    >>> prices = Prices.checked({"large": 0.03, "small": 0.001}, np.array(["small", "large"]), "price")
+    >>> prices = ModelPrices.checked({"large": 0.03, "small": 0.001}, np.array(["small", "large"]), "price")
     >>> prices.of(["hello", "bye"], 2).tolist()
     [[0.001, 0.03], [0.001, 0.03]]
-    >>> by_length = Prices.checked(lambda texts: [[len(text), 5] for text in texts], prices.models, "price")
+    >>> by_length = ModelPrices.checked(lambda texts: [[len(text), 5] for text in texts], prices.models, "price")
     >>> by_length.of(["hello", "bye"], 2).tolist()
     [[5.0, 5.0], [3.0, 5.0]]
     """
@@ -33,7 +33,7 @@ class Prices:
     name: str = "price"
 
     @classmethod
-    def checked(cls, price: Any, models: NDArray[Any], name: str) -> "Prices":
+    def checked(cls, price: Any, models: NDArray[Any], name: str) -> "ModelPrices":
         """The prices that a user gives: a number, a mapping from models, a number per model, or a function."""
         if callable(price):
             return cls(models, None, price, name)
@@ -53,7 +53,7 @@ class Prices:
     def plain(self) -> Any:
         """The prices as JSON values; a function by its name, which only tells readers what was used.
 
-        >>> Prices.checked(2, np.array(["a", "b"]), "price").plain()
+        >>> ModelPrices.checked(2, np.array(["a", "b"]), "price").plain()
         [2.0, 2.0]
         """
         if self.flat is not None:
@@ -121,11 +121,11 @@ def _not_negative(price: NDArray[np.float64], models: NDArray[Any], name: str) -
     return price
 
 
-def priced(budget: Any, prices: Prices) -> Any:
+def priced(budget: Any, prices: ModelPrices) -> Any:
     """The budget with the asking prices of the models, if it is a limit on money without a ``price_per_cost``.
 
     >>> import numpy as np
-    >>> prices = Prices.checked({"small": 0.1, "large": 2.0}, np.array(["small", "large"]), "price")
+    >>> prices = ModelPrices.checked({"small": 0.1, "large": 2.0}, np.array(["small", "large"]), "price")
     >>> priced({"price": 3}, prices).price_per_cost
     {'small': 0.1, 'large': 2.0}
     """

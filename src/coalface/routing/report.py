@@ -9,7 +9,7 @@ import numpy as np
 from coalface.errors import counted
 
 if TYPE_CHECKING:
-    from coalface.routing.desk import Decision, Outcome
+    from coalface.routing.desk import Decision, ModelOutcome
 
 
 @dataclass
@@ -18,11 +18,11 @@ class RouteLog:
 
     value_of_quality: float
     decisions: "dict[str, Decision]" = field(default_factory=dict)
-    outcomes: "dict[str, dict[str, Outcome]]" = field(default_factory=dict)
+    outcomes: "dict[str, dict[str, ModelOutcome]]" = field(default_factory=dict)
     forgotten: int = 0  # decisions
     sums: "dict[str, float]" = field(default_factory=dict)  # of the forgotten ones
 
-    def add_outcomes(self, decision_id: str, outcomes: "Mapping[str, Outcome]") -> None:
+    def add_outcomes(self, decision_id: str, outcomes: "Mapping[str, ModelOutcome]") -> None:
         """Add the outcomes of a decision."""
         self.outcomes.setdefault(decision_id, {}).update(outcomes)
 

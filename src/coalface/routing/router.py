@@ -23,7 +23,7 @@ from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Ledger
 from coalface.rounds.queries import Queries
 from coalface.routing.outcomes import OutcomeColumns, Outcomes
-from coalface.routing.prices import Prices, checked_weight, offsets_of, priced, within_reach
+from coalface.routing.prices import ModelPrices, checked_weight, offsets_of, priced, within_reach
 from coalface.routing.routes import Routes
 from coalface.routing.trade_off import TradeOff, usual_weights
 
@@ -309,9 +309,9 @@ class Router:
         return router
 
     def _set_prices(self, models: NDArray[Any], price: Any, asking_price: Any) -> None:
-        self._prices = Prices.checked(price, models, "price")
+        self._prices = ModelPrices.checked(price, models, "price")
         own = asking_price is not None
-        self._asking_prices = Prices.checked(asking_price, models, "asking_price") if own else self._prices
+        self._asking_prices = ModelPrices.checked(asking_price, models, "asking_price") if own else self._prices
 
     def _weight(self, quality_weight: float | None) -> float:
         return self.value_of_quality if quality_weight is None else checked_weight("quality_weight", quality_weight)

@@ -147,13 +147,13 @@ class TradeOff:
         places = self.frontier
         (line,) = ax.plot(self.price[places], self.loss[places], **{"marker": ".", "label": "router", **style})
         ax.plot(self.price[self.chosen], self.loss[self.chosen], "o", color=line.get_color(), markersize=9)
-        draw_models(ax, self)
+        _draw_models(ax, self)
         ax.set_xlabel("mean price")
         ax.set_ylabel("mean loss")
         return ax
 
 
-def draw_models(ax: "Axes", points: TradeOff) -> None:
+def _draw_models(ax: "Axes", points: TradeOff) -> None:
     """Draw the single models as crosses with their names."""
     ax.plot(points.model_price, points.model_loss, "x", color="gray")
     for name, price, loss in zip(points.models, points.model_price, points.model_loss, strict=True):

@@ -8,7 +8,7 @@ from fastapi import Depends, FastAPI
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
-from coalface.routing.desk import Decision, Outcome, RoutingDesk
+from coalface.routing.desk import Decision, ModelOutcome, RoutingDesk
 from coalface.version import __version__
 from coalface.web.http_errors import RESPONSES, RefusedError, install_error_handlers
 from coalface.web.middleware import LARGEST_BODY, Safeguards
@@ -98,7 +98,7 @@ def routing_service(desk: RoutingDesk, token: str | None = None, *, largest_body
     @app.post("/outcomes")
     def outcomes(body: OutcomesBody) -> ReceiptView:
         """Take outcomes back; they are on disk when this returns. The same outcome twice counts once."""
-        found = [Outcome(one.model, one.loss, one.price) for one in body.outcomes]
+        found = [ModelOutcome(one.model, one.loss, one.price) for one in body.outcomes]
         return ReceiptView(decision=body.decision, learned=desk.take(body.decision, found))
 
     @app.get("/report")

@@ -15,12 +15,12 @@ LEVELS = ("debug", "info", "warning", "error")
 _LOGGERS = ("coalface", "uvicorn", "py.warnings")
 
 
-class JsonLogLines(logging.Formatter):
+class _JsonLogLines(logging.Formatter):
     """One JSON object per line.
 
     >>> record = logging.LogRecord("coalface", logging.INFO, "", 0, "wrote %s", ("a.coalface",), None)
     >>> record.created = 0.25
-    >>> JsonLogLines().format(record)
+    >>> _JsonLogLines().format(record)
     '{"time": "1970-01-01T00:00:00.250Z", "level": "info", "logger": "coalface", "message": "wrote a.coalface"}'
     """
 
@@ -35,7 +35,7 @@ class JsonLogLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
-class TextLogLines(logging.Formatter):
+class _TextLogLines(logging.Formatter):
     r"""Time, level and message; a line break in a message is written as \n, so that a caller cannot forge a line."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -54,7 +54,7 @@ def configure_logs(form: str = "text", level: str = "info", stream: TextIO | Non
             "Choose from these."
         )
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
-    handler.setFormatter(JsonLogLines() if form == "json" else TextLogLines())
+    handler.setFormatter(_JsonLogLines() if form == "json" else _TextLogLines())
     for name in _LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers[:], logger.propagate = [handler], False

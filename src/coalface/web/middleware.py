@@ -233,8 +233,8 @@ class Observer:
         finally:
             self._metrics.in_flight -= 1
             seconds = time.perf_counter() - begin
-            self._metrics.add(method, _route_of(inner), status, seconds)
             _log(inner, method, status, seconds)
+            self._metrics.add(method, _route_of(inner), status, seconds)
 
 
 def _log(scope: Scope, method: str, status: int, seconds: float) -> None:

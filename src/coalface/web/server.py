@@ -44,7 +44,7 @@ class ServerOptions:
         return names_of(self.host, self.host_names, local=self.is_local)
 
 
-class GuardedProtocol(H11Protocol):
+class _GuardedProtocol(H11Protocol):
     """A connection with a time limit for the head of each request."""
 
     book: ClassVar[ConnectionBook]
@@ -112,7 +112,7 @@ class GuardedServer(uvicorn.Server):
     """A server that keeps a book of its connections; ``run`` it with the sockets that it listens on."""
 
     def __init__(self, app: Any, book: ConnectionBook, **settings: Any) -> None:
-        protocol = type("BookedProtocol", (GuardedProtocol,), {"book": book})
+        protocol = type("BookedProtocol", (_GuardedProtocol,), {"book": book})
         limit = book.most + 10  # never reached: the book closes connections that wait
         super().__init__(
             uvicorn.Config(

@@ -21,7 +21,7 @@ from coalface.files.atomic import atomic_write
 _MOST_QUESTIONS = 50_000  # in one file, as providers allow
 
 
-class BatchForm(Protocol):
+class _BatchForm(Protocol):
     """How questions are written and answers are read; each line names its question and lease."""
 
     def line(self, question: dict[str, Any], lease_id: str) -> dict[str, Any]:
@@ -66,7 +66,7 @@ class OwnForm:
 
 
 @dataclass
-class Taken:
+class _Taken:
     """What a file of answers has brought."""
 
     answers: int = 0
@@ -98,7 +98,7 @@ def lease_batch(desk: Desk, name: str, ttl: float, most: int = _MOST_QUESTIONS) 
     return found, "limit"
 
 
-def write_batch(desk: Desk, questions: Iterable[Question], path: str | os.PathLike[str], form: BatchForm) -> int:
+def write_batch(desk: Desk, questions: Iterable[Question], path: str | os.PathLike[str], form: _BatchForm) -> int:
     """Write questions to a file, a line each; the number of lines. The file is complete or does not exist."""
     n_lines = 0
     with atomic_write(path) as file:
@@ -109,12 +109,12 @@ def write_batch(desk: Desk, questions: Iterable[Question], path: str | os.PathLi
     return n_lines
 
 
-def take_batch(desk: Desk, name: str, path: str | os.PathLike[str], form: BatchForm) -> Taken:
+def take_batch(desk: Desk, name: str, path: str | os.PathLike[str], form: _BatchForm) -> _Taken:
     """Take the answers of a file; a line that is wrong changes nothing, and the others count.
 
     Follow-up questions go back to the queue; the next batch has them.
     """
-    taken = Taken()
+    taken = _Taken()
     for number, text in _lines(Path(path)):
         try:
             _take_line(desk, name, text, form, taken)
@@ -123,7 +123,7 @@ def take_batch(desk: Desk, name: str, path: str | os.PathLike[str], form: BatchF
     return taken
 
 
-def _take_line(desk: Desk, name: str, text: str, form: BatchForm, taken: Taken) -> None:
+def _take_line(desk: Desk, name: str, text: str, form: _BatchForm, taken: _Taken) -> None:
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):

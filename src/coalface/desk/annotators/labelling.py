@@ -19,7 +19,7 @@ _POLL = 0.05  # seconds before a worker without a question asks for one again
 
 
 @dataclass(frozen=True)
-class LabellingResult:
+class _LabellingResult:
     """The result of a run: answers given, questions that failed, why it stopped, and the price of the answers."""
 
     answers: int
@@ -70,7 +70,7 @@ class Labelling:
         self._waiting: list[Question] = []  # leased questions about labels at their limits
         self._set_aside: set[int] = set()  # numbers of questions without a valid answer
 
-    def run(self) -> LabellingResult:
+    def run(self) -> _LabellingResult:
         """Label until no question is left, the budget or the limit is reached, or the annotator keeps failing."""
         before, self._left_over = self.desk.progress().price, self.desk.held(self.name)
         threads = [threading.Thread(target=self._work_and_report, daemon=True) for _ in range(self.workers)]
@@ -88,7 +88,7 @@ class Labelling:
         if self._problem is not None:
             raise self._problem
         price = self.desk.progress().price - before
-        return LabellingResult(self._answers, self._failures, self._stopped or "", price)
+        return _LabellingResult(self._answers, self._failures, self._stopped or "", price)
 
     def _work_and_report(self) -> None:
         try:

@@ -12,7 +12,7 @@ from coalface.desk.service.desk import Desk
 from coalface.errors import InputError
 
 
-def endpoint_from(environment: Mapping[str, str], timeout: float) -> ChatEndpoint:
+def _endpoint_from(environment: Mapping[str, str], timeout: float) -> ChatEndpoint:
     """The endpoint at OPENAI_BASE_URL with the key in OPENAI_API_KEY; a local endpoint may need no key."""
     url, key = environment.get("OPENAI_BASE_URL", "").strip(), environment.get("OPENAI_API_KEY", "").strip()
     if not url and not key:
@@ -50,7 +50,7 @@ def judge_of(
     return Judge(
         name,
         model,
-        endpoint_from(os.environ, timeout),
+        _endpoint_from(os.environ, timeout),
         desk.calls(name),
         prompt=prompt,
         prices=prices,

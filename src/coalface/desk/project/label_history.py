@@ -5,7 +5,7 @@
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -87,7 +87,7 @@ class LabelHistory:
         renamed = [change for number, change in self.changes if number > event.id and change.kind == RENAME]
         if not renamed or event.kind == LABELS:
             return event
-        return replace(event, body=with_names(event.body, lambda label: self.name_now(label, event.id)))
+        return replace(event, body=_with_names(event.body, lambda label: self.name_now(label, event.id)))
 
 
 def project_now(folder: str | os.PathLike[str]) -> Project:
@@ -97,10 +97,10 @@ def project_now(folder: str | os.PathLike[str]) -> Project:
         return LabelHistory.of(store.log).project(project)
 
 
-def with_names(body: Mapping[str, Any], name: Callable[[str], str]) -> dict[str, Any]:
+def _with_names(body: Mapping[str, Any], name: Callable[[str], str]) -> dict[str, Any]:
     """The JSON form of an event or a round with other names of labels.
 
-    >>> with_names({"ask": ["a"], "costs": {"a": 0.5}, "then": {"labels": ["a"]}}, str.upper)
+    >>> _with_names({"ask": ["a"], "costs": {"a": 0.5}, "then": {"labels": ["a"]}}, str.upper)
     {'ask': ['A'], 'costs': {'A': 0.5}, 'then': {'labels': ['A']}}
     """
     found = dict(body)
@@ -112,9 +112,9 @@ def with_names(body: Mapping[str, Any], name: Callable[[str], str]) -> dict[str,
         elif key == "truth" and isinstance(value, str):
             found[key] = name(value)
         elif key in ("then", "outlook") and isinstance(value, Mapping):
-            found[key] = with_names(value, name)
+            found[key] = _with_names(value, name)
         elif key == "outlooks" and isinstance(value, list):
-            found[key] = [with_names(one, name) if isinstance(one, Mapping) else one for one in value]
+            found[key] = [_with_names(one, name) if isinstance(one, Mapping) else one for one in value]
         elif key == "label" and isinstance(value, str):
             found[key] = name(value)
     return found
@@ -122,21 +122,7 @@ def with_names(body: Mapping[str, Any], name: Callable[[str], str]) -> dict[str,
 
 def round_renamed(one: Round, old: str, new: str) -> Round:
     """The round with another name of one label."""
-    return Round.from_json(with_names(one.to_json(), lambda label: new if label == old else label))
-
-
-def without_labels(asked: Round, labels: Sequence[str]) -> Round:
-    """The round without questions about these labels, unless they were answered; the same round if it has none.
-
-    >>> without_labels(Round(3, ask=("cat", "dog"), first=1), ["cat"]).ask
-    ('dog',)
-    """
-    gone = {label for label in labels if label in asked.ask and label not in asked.costs}
-    if not gone:
-        return asked
-    first = asked.first if asked.first is None else sum(label not in gone for label in asked.ask[: asked.first])
-    ask = tuple(label for label in asked.ask if label not in gone)
-    return replace(asked, ask=ask, first=max(first, min(1, len(ask))) if first is not None else None)
+    return Round.from_json(_with_names(one.to_json(), lambda label: new if label == old else label))
 
 
 def with_matrix(project: Project, change: LabelChange, path: Path | None) -> LabelChange:

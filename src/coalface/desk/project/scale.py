@@ -70,32 +70,32 @@ class Scale:
         found: list[float] = CostScale(*self.bounds).to_unit(np.array(costs, np.float64)).astype(np.float32).tolist()
         return found
 
-    def checked(self, costs: Mapping[str, Any]) -> dict[str, float | None]:
-        """Costs by label as an annotator gave them; None, "can't tell", stays None."""
-        return {label: None if cost is None else self._checked(label, cost) for label, cost in costs.items()}
+    def checked(self, costs: Mapping[str, Any], *, levels: bool = False) -> dict[str, float | None]:
+        """Costs by label as an annotator gave them; None, "can't tell", stays None.
 
-    def check_levels(self, costs: Mapping[str, float | None]) -> None:
-        """Refuse a cost that is not one of the levels; a scale without levels takes any number.
+        With ``levels``, only the costs of levels are taken, if the scale has any: people and clients of the service
+        choose a level. Imported costs and programs may lie between two of them.
 
-        People and clients of the service choose a level. Imported costs and programs may lie between two of them.
-
-        >>> Scale.of([{"name": "right", "cost": 0}, {"name": "wrong", "cost": 1}]).check_levels({"cat": 0.5})
+        >>> scale = Scale.of([{"name": "right", "cost": 0}, {"name": "wrong", "cost": 1}])
+        >>> scale.checked({"cat": 0.5, "dog": None})
+        {'cat': 0.5, 'dog': None}
+        >>> scale.checked({"cat": 0.5}, levels=True)
         Traceback (most recent call last):
         ...
         coalface.errors.InputError: The cost of label 'cat' must be one of the levels right (0), wrong (1), got 0.5.
         """
-        known = {level.cost for level in self.levels}
+        (low, high), known = self.bounds, {level.cost for level in self.levels} if levels else ()
+        found: dict[str, float | None] = {}
         for label, cost in costs.items():
-            if known and cost is not None and cost not in known:
+            number = cost.item() if isinstance(cost, np.generic) else cost
+            if number is not None and not (is_number(number) and low <= number <= high):
+                rule = f"lie in [{low:g}, {high:g}]" if is_number(number) else "be a finite number"
+                raise InputError(f"The cost of label {label!r} must {rule}, got {number!r}. Correct it.")
+            if known and number is not None and number not in known:
                 named = ", ".join(f"{level.name} ({level.cost:g})" for level in self.levels)
-                raise InputError(f"The cost of label {label!r} must be one of the levels {named}, got {cost:g}.")
-
-    def _checked(self, label: str, cost: Any) -> float:
-        what, (low, high) = f"The cost of label {label!r}", self.bounds
-        number = _number(cost, what)
-        if not low <= number <= high:
-            raise InputError(f"{what} must lie in [{low:g}, {high:g}], got {number!r}. Correct it.")
-        return number
+                raise InputError(f"The cost of label {label!r} must be one of the levels {named}, got {number:g}.")
+            found[label] = None if number is None else float(number)
+        return found
 
 
 def _level(level: Mapping[str, Any]) -> Level:
@@ -105,8 +105,8 @@ def _level(level: Mapping[str, Any]) -> Level:
         raise InputError(f"A level must have a name and a cost, got {level!r}. Add what is missing.") from None
 
 
-def _number(value: Any, what: str = "A cost") -> float:
+def _number(value: Any) -> float:
     number = value.item() if isinstance(value, np.generic) else value
     if not is_number(number):
-        raise InputError(f"{what} must be a finite number, got {value!r}. Correct it.")
+        raise InputError(f"A cost must be a finite number, got {value!r}. Correct it.")
     return float(number)

@@ -39,7 +39,7 @@ def checked_gate(gate: float, overlap: float) -> float:
     return float(gate)
 
 
-def agreement_with_people(counters: Counters, name: str, metric: str = "interval") -> Agreement:
+def _agreement_with_people(counters: Counters, name: str, metric: str = "interval") -> Agreement:
     """How far an annotator agrees with the people who answered the same: alpha over costs, drawn by example."""
     units = counters.beside_people(name)
     values = np.full((len(units), max(map(len, units.values()), default=2)), np.nan)
@@ -115,7 +115,7 @@ class Gates:
         """How far an annotator agrees with people."""
         known, now = self._known.get(name), counters.comparisons
         if known is None or known[0] is not counters or now - known[1] > known[1] // _OFTEN:
-            known = counters, now, agreement_with_people(counters, name)
+            known = counters, now, _agreement_with_people(counters, name)
             self._known[name] = known
         return known[2]
 
@@ -170,7 +170,7 @@ def agreements(
         overall=_row("all", _alpha(counters.shared_costs(), metric)),
         labels=label_agreements(counters, labels, metric),
         annotators=[
-            _row(name, agreement_with_people(counters, name, metric), *gold_error(counters, name, bounds))
+            _row(name, _agreement_with_people(counters, name, metric), *_gold_error(counters, name, bounds))
             for name in names
         ],
     )
@@ -183,7 +183,7 @@ def label_agreements(counters: Counters, labels: list[str], metric: str = "inter
     return [_row(label, _alpha(found, metric)) for label, found in by_label.items()]
 
 
-def gold_error(counters: Counters, name: str, bounds: tuple[float, float]) -> tuple[float | None, int]:
+def _gold_error(counters: Counters, name: str, bounds: tuple[float, float]) -> tuple[float | None, int]:
     """The mean distance of an annotator's costs from gold, as a share of the scale, and the number of these costs."""
     apart = [
         abs(given[label][name] - right) / (bounds[1] - bounds[0])

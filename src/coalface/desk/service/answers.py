@@ -7,16 +7,23 @@ undone is withdrawn with those that followed from it, and its author gets the qu
 
 import secrets
 from collections import ChainMap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from coalface.desk.log.events import ANSWERED, FLAGGED, RESUMED, SKIPPED, UNDONE
 from coalface.desk.log.store import QuestionRow
-from coalface.desk.project.label_history import without_labels
 from coalface.desk.project.spending import Limits, Spent
 from coalface.desk.service.checks import parsed_answer, refuse_costs
-from coalface.desk.service.example_log import charge, learned_answers, valid_answers, with_answer
+from coalface.desk.service.example_log import (
+    charge,
+    displayed_labels,
+    learned_answers,
+    own_lease,
+    refuse_second,
+    valid_answers,
+    with_answer,
+)
 from coalface.desk.service.project_state import ProjectState, Recording
 from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.errors import ConflictError, UnknownIdError
@@ -69,13 +76,14 @@ class AnswerIntake:
             given = replace(given, costs={}, whole=True, ahead=())
         if earlier is not None:
             return self._again(earlier, given, row)
-        lease = _own_lease(lease, given.lease_id, given.annotator)
-        asked = _displayed_labels(lease, past, given.question, given.lease_id)
+        lease = own_lease(lease, given.lease_id, given.annotator)
+        asked = displayed_labels(lease, past, given.question, given.lease_id)
         valid = valid_answers(past)
-        _refuse_second(valid, lease, step)
+        refuse_second(valid, lease, step)
         body: dict[str, Any] = {"question": number, "step": step, "lease": lease.id, "asked": asked}
         body["costs"] = {**dict.fromkeys(asked), **given.costs}
-        body |= {name: value for name, value in given.said.items() if name != "seconds"}
+        body |= given.said
+        seconds = body.pop("seconds", None)
         body |= {"truth": given.truth} if given.truth is not None else {}
         limits = state.project.limits
         body |= charge(given.annotator, body, valid, limits)
@@ -92,7 +100,7 @@ class AnswerIntake:
                 body |= {"learned": True, "late": not in_time}
                 row = self._continued(row, given, body, record.now + float(lease.body["ttl"]))
             plain = {} if row is None else row.round.to_json()
-            record.add(ANSWERED, body, given.annotator, lease.example, given.said.get("seconds"), ref)
+            record.add(ANSWERED, body, given.annotator, lease.example, seconds, ref)
             if row is not None:
                 record.save(row, plain, given.annotator)
         return _AnswerReceipt(record.events[0], row if row is not None and row.open and row.lease is not None else None)
@@ -102,7 +110,7 @@ class AnswerIntake:
         project = self._state.project
         answered = with_answer(row.round, body, given.annotator, whole=given.whole)
         row = replace(row, round=answered, step=row.step + 1, holder=given.annotator)
-        pending = without_labels(answered, project.retired)
+        pending = answered.without(project.retired)
         left = () if given.whole else pending.next_labels(project.scale.bounds)
         asking = self._n_fitting(row, body, self._state.limits, left) if left else 0
         later = self._n_fitting(row, body, self._state.project_limits, left) if left and not asking else 0
@@ -120,7 +128,7 @@ class AnswerIntake:
         So one answer gives the same round, at the same price, as one answer per label. Others count as volunteered.
         """
         ahead = list[str]()
-        found = without_labels(row.round, self._state.project.retired)
+        found = row.round.without(self._state.project.retired)
         others = {label: cost for label, cost in body["costs"].items() if label not in given.ahead}
         found = found.with_answers(others, asked=body["asked"])
         while left := found.next_labels(self._state.project.scale.bounds):
@@ -156,7 +164,7 @@ class AnswerIntake:
     def displayed_labels(self, annotator: str, question: tuple[int, int], lease_id: str) -> list[str]:
         """The labels that a lease of this annotator has displayed at a step of its question."""
         lease = self._lease_of(lease_id, annotator)
-        return _displayed_labels(lease, self._state.log.about(lease.example or 0), question, lease_id)
+        return displayed_labels(lease, self._state.log.about(lease.example or 0), question, lease_id)
 
     # -- leases ---------------------------------------------------------------------------------
 
@@ -220,7 +228,7 @@ class AnswerIntake:
                 record.add(FLAGGED, {"question": lease.body["question"], "note": note}, annotator, lease.example)
 
     def _lease_of(self, lease_id: str, annotator: str) -> Event:
-        return _own_lease(self._state.log.named(f"lease:{lease_id}"), lease_id, annotator)
+        return own_lease(self._state.log.named(f"lease:{lease_id}"), lease_id, annotator)
 
     def _refuse_regaining(self, row: QuestionRow, lease_id: str, annotator: str) -> None:
         """An expired lease made room for others, and its holder may have leased another question."""
@@ -337,38 +345,8 @@ class AnswerIntake:
         return number if event is not None and event.body.get("question") == row.number else None
 
 
-def _displayed_labels(lease: Event, past: Iterable[Event], question: tuple[int, int], lease_id: str) -> list[str]:
-    """The labels that a lease has displayed at a step of its question.
-
-    A lease displays its first step and, after each answer under it, the next, even if that answer was undone later.
-    """
-    number, step = question
-    if lease.body["question"] == number:
-        if lease.body["step"] == step:
-            return list(lease.body.get("labels", []))
-        for event in past:
-            body: dict[str, Any] = event.body
-            followed = event.kind == ANSWERED and "then" in body
-            if followed and (body.get("lease"), body["step"] + 1) == (lease.id, step):
-                return list(body["then"]["labels"])
-    raise UnknownIdError(f"There is no question '{number}.{step}' under the lease {lease_id}. Lease one.")
-
-
-def _own_lease(lease: Event | None, lease_id: str, annotator: str) -> Event:
-    if lease is None or lease.who != annotator:
-        raise UnknownIdError(f"There is no lease {lease_id!r:.60} of {annotator!r}. Lease a question first.")
-    return lease
-
-
 def _has_no_lease(row: QuestionRow, now: float) -> bool:
     return row.lease is None or (row.expires or 0.0) < now
-
-
-def _refuse_second(valid: list[Event], lease: Event, step: int) -> None:
-    for event in valid:
-        if (event.body.get("lease"), event.body["step"]) == (lease.id, step):
-            number = event.body["question"]
-            raise ConflictError(f"{event.who!r} has already answered question {number}.{step}. Undo that answer first.")
 
 
 def _before(row: QuestionRow, remaining: list[Event]) -> QuestionRow:

@@ -1,7 +1,7 @@
 """Counters over a project's log: what was spent, who answered how much, and the cost of the model's answers."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import NamedTuple, TypeVar
@@ -137,17 +137,16 @@ class Counters:
         """One person's counts."""
         return self.workers.setdefault(name, _Worker())
 
-    def take_in(self, events: Iterable[Event], rounds: Iterable[list[Decided]]) -> None:
+    def take_in(self, events: Sequence[Event], rounds: Sequence[list[Decided]]) -> None:
         """Count events and the rounds that each of them teaches, in the order of the log."""
-        pairs = list(zip(events, rounds, strict=True))
-        self.remarks.take_in([event for event, _ in pairs])
-        self.review.take_in(pairs)
-        for event, decided in pairs:
+        for event, decided in zip(events, rounds, strict=True):
             self._take_in(event)
             for example, one in decided:
                 self._record_cost(event.id, one)
                 if event.kind == PASSED:
                     self._pass(example)
+        self.remarks.take_in(events)
+        self.review.take_in(events, rounds)
 
     def _pass(self, example: int) -> None:
         if example >= len(self._passed):
@@ -238,12 +237,10 @@ class Counters:
         for label, price in booked.items():
             share = price if usual == paid else paid * price / usual if usual else paid / len(booked)
             self.booked[label] = self.booked.get(label, 0.0) + sign * share
-        self.spent, worker.spent = (
-            Spent(total.examples + sign * looks, total.costs + sign * asked, total.price + sign * paid)
-            for total in (self.spent, worker.spent)
-        )
+        more = Spent(sign * looks, sign * asked, sign * paid)
+        self.spent, worker.spent = self.spent + more, worker.spent + more
         worker.answers += sign
-        worker.cant_tell += sign * sum(cost is None for cost in costs.values())
+        worker.cant_tell += sign * list(costs.values()).count(None)
         if event.seconds is not None and sign > 0:
             worker.seconds.append(event.seconds)
             worker.asked.append(asked)

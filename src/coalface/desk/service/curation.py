@@ -24,7 +24,7 @@ _BLOCK = 500  # examples settled in one transaction
 
 
 @dataclass(frozen=True)
-class Settlement:
+class _Settlement:
     """The costs of one example, checked; empty if what is known is taken back. The same ``key`` counts once."""
 
     example: int
@@ -118,7 +118,7 @@ class Curation(PoolChanges):
         with self._state.lock:
             closed = self._state.counters.closed
             about = [
-                Settlement(event.example, {}, f"{LABEL_STUDIO}:{annotation}:deleted", more={"annotation": annotation})
+                _Settlement(event.example, {}, f"{LABEL_STUDIO}:{annotation}:deleted", more={"annotation": annotation})
                 for event in self._state.log.read(kinds=[SETTLED])
                 if event.example is not None
                 and event.body.get("annotation") == annotation
@@ -126,18 +126,18 @@ class Curation(PoolChanges):
             ]
             return self._settle_all(about[-1:], who, LABEL_STUDIO, "", replaces=True)
 
-    def _imported(self, example_id: str, label: str | None, costs: Mapping[str, Any], *, gold: bool) -> Settlement:
+    def _imported(self, example_id: str, label: str | None, costs: Mapping[str, Any], *, gold: bool) -> _Settlement:
         """The costs of an example; an error names the example."""
         place = self._state.project.pool.place(example_id)
-        return Settlement(place, *self._named_costs(example_id, label, costs), gold=gold)
+        return _Settlement(place, *self._named_costs(example_id, label, costs), gold=gold)
 
     def _settlement(
         self, example_id: str, label: str | None, costs: Mapping[str, Any], *, key: str | None = None
-    ) -> Settlement:
+    ) -> _Settlement:
         """The costs of an example, checked."""
         place = self._state.project.pool.place(example_id)
         known, truth = self._costs(label, costs)
-        return Settlement(place, known, key, truth)
+        return _Settlement(place, known, key, truth)
 
     def _named_costs(
         self, example_id: str, label: str | None, costs: Mapping[str, Any]
@@ -163,7 +163,7 @@ class Curation(PoolChanges):
     # -- settling; the caller holds the lock of the project's state -----------------------------
 
     def _settle_all(
-        self, wanted: Iterable[Settlement], who: str | None, source: str, reason: str, *, replaces: bool
+        self, wanted: Iterable[_Settlement], who: str | None, source: str, reason: str, *, replaces: bool
     ) -> Settled:
         """Let the costs count, in the order given; without ``replaces``, only those of examples without known costs."""
         remaining, numbers, known = iter(wanted), list[int](), 0
@@ -175,7 +175,7 @@ class Curation(PoolChanges):
             numbers += [event.id for event in record.events if event.kind == SETTLED]
         return Settled(len(numbers), known, tuple(numbers))
 
-    def _check_settlements(self, wanted: Sequence[Settlement]) -> None:
+    def _check_settlements(self, wanted: Sequence[_Settlement]) -> None:
         """Raise an error if an example comes twice or is retired, before anything is settled."""
         seen = set[int]()
         for one in wanted:
@@ -184,17 +184,17 @@ class Curation(PoolChanges):
                 raise self._twice(one)
             seen.add(one.example)
 
-    def _refuse_retired(self, one: Settlement) -> None:
+    def _refuse_retired(self, one: _Settlement) -> None:
         if one.example in self._state.counters.retired:
             name = self._state.project.pool.example_id(one.example)
             raise ConflictError(f"The example {name!r} is retired. Restore it first.")
 
-    def _twice(self, one: Settlement) -> InputError:
+    def _twice(self, one: _Settlement) -> InputError:
         name = self._state.project.pool.example_id(one.example)
         return InputError(f"An example must come once, got {name!r} twice. Remove one.")
 
     def _settle(
-        self, record: Recording, one: Settlement, who: str | None, about: dict[str, Any], *, replaces: bool
+        self, record: Recording, one: _Settlement, who: str | None, about: dict[str, Any], *, replaces: bool
     ) -> bool:
         state = self._state
         self._refuse_retired(one)
@@ -224,7 +224,7 @@ class Curation(PoolChanges):
         expected = {label: cost for label, cost in after.costs.items() if cost is not None}
         return dict(before.costs) == dict(after.costs) and self._state.counters.review.gold.get(example) == expected
 
-    def _after(self, before: Round | None, one: Settlement, who: str | None) -> Round:
+    def _after(self, before: Round | None, one: _Settlement, who: str | None) -> Round:
         """The round with the new costs; labels that are not mentioned keep theirs, unless all are taken back."""
         if before is None:
             turn = self._state.project.pool.turn(one.example)

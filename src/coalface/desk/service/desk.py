@@ -214,15 +214,20 @@ class Desk(DeskViews):
         note: str | None = None,
         price: float | None = None,
         ahead: Collection[str] = (),
+        *,
+        levels: bool = False,
     ) -> Receipt:
         """Take the costs of some labels, None for "can't tell", which is also assumed for missing labels.
 
         The same ``key`` again gives the same receipt. ``price`` replaces the usual price of the answer. ``ahead`` names
         labels of ``Question.later`` that the annotator was asked about as well; other further labels are volunteered.
-        If the question is for the true label, only "can't tell" can be answered here.
+        If the question is for the true label, only "can't tell" can be answered here. With ``levels``, a cost must be
+        one of the levels of the scale, if it has any.
         """
-        known, later = self.state.known_costs(costs), tuple(self.state.known_costs(dict.fromkeys(ahead)))
-        return self._take(annotator, question_id, lease_id, key, known, (seconds, note, price), ahead=later)
+        state = self._live
+        known, later = state.known_costs(costs), tuple(state.known_costs(dict.fromkeys(ahead)))
+        checked = state.project.scale.checked(known, levels=levels)
+        return self._take(state, annotator, question_id, lease_id, key, checked, (seconds, note, price), ahead=later)
 
     def answer_truth(
         self,
@@ -236,12 +241,12 @@ class Desk(DeskViews):
         price: float | None = None,
     ) -> Receipt:
         """Take the true label, which gives the cost of every label; None for "can't tell"."""
-        costs: dict[str, float | None] = {}
+        state, costs = self._live, dict[str, float | None]()
         if label is not None:
-            label = self.known_label(label)
-            costs = dict(zip(self.project.labels, self.project.costs_of_truth(label).tolist(), strict=True))
+            label = state.known_label(label)
+            costs = dict(zip(state.project.labels, state.project.costs_of_truth(label).tolist(), strict=True))
         said = (seconds, note, price)
-        return self._take(annotator, question_id, lease_id, key, costs, said, whole=True, truth=label)
+        return self._take(state, annotator, question_id, lease_id, key, costs, said, whole=True, truth=label)
 
     def undo(self, annotator: str, answer_id: str) -> Question | None:
         """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""
@@ -276,11 +281,12 @@ class Desk(DeskViews):
 
     def _take(
         self,
+        state: ProjectState,
         annotator: str,
         question_id: str,
         lease_id: str,
         key: str,
-        costs: Mapping[str, float | None],
+        costs: dict[str, float | None],
         said: tuple[float | None, str | None, float | None],
         *,
         whole: bool = False,
@@ -290,7 +296,7 @@ class Desk(DeskViews):
         """Check an answer, take it and say what became of it."""
         given = GivenAnswer(
             annotator=annotator,
-            costs=self.project.scale.checked(costs),
+            costs=costs,
             question=parsed_question(question_id),
             lease_id=lease_id,
             key=checked_name("key", key),
@@ -299,9 +305,9 @@ class Desk(DeskViews):
             truth=truth,
             ahead=ahead,
         )
-        with self._live.lock:
+        with state.lock:
             taken = self._answers.answer(given)
-            self._live.release_trusted()
-            follow_up = None if taken.next is None else question_of(self._live, self._queue, taken.next)
+            state.release_trusted()
+            follow_up = None if taken.next is None else question_of(state, self._queue, taken.next)
         body = taken.event.body
         return Receipt(str(taken.event.id), body["late"], body["learned"], follow_up)

@@ -6,6 +6,7 @@ from typing import Any
 
 from coalface.desk.log.events import ANSWERED, SETTLED, UNDONE
 from coalface.desk.project.spending import Limits
+from coalface.errors import ConflictError, UnknownIdError
 from coalface.rounds.event_log import Event
 from coalface.rounds.round import Costs, Round
 
@@ -21,6 +22,38 @@ def valid_answers(events: Iterable[Event]) -> list[Event]:
     past = list(events)
     undone = {event.body["answer"] for event in past if event.kind == UNDONE}
     return [event for event in past if event.kind == ANSWERED and event.id not in undone]
+
+
+def own_lease(lease: Event | None, lease_id: str, annotator: str) -> Event:
+    """The lease, if it is one of this annotator."""
+    if lease is None or lease.who != annotator:
+        raise UnknownIdError(f"There is no lease {lease_id!r:.60} of {annotator!r}. Lease a question first.")
+    return lease
+
+
+def displayed_labels(lease: Event, past: Iterable[Event], question: tuple[int, int], lease_id: str) -> list[str]:
+    """The labels that a lease has displayed at a step of its question.
+
+    A lease displays its first step and, after each answer under it, the next, even if that answer was undone later.
+    """
+    number, step = question
+    if lease.body["question"] == number:
+        if lease.body["step"] == step:
+            return list(lease.body.get("labels", []))
+        for event in past:
+            body: dict[str, Any] = event.body
+            followed = event.kind == ANSWERED and "then" in body
+            if followed and (body.get("lease"), body["step"] + 1) == (lease.id, step):
+                return list(body["then"]["labels"])
+    raise UnknownIdError(f"There is no question '{number}.{step}' under the lease {lease_id}. Lease one.")
+
+
+def refuse_second(valid: list[Event], lease: Event, step: int) -> None:
+    """Refuse a second valid answer under a lease at one step of its question."""
+    for event in valid:
+        if (event.body.get("lease"), event.body["step"]) == (lease.id, step):
+            number = event.body["question"]
+            raise ConflictError(f"{event.who!r} has already answered question {number}.{step}. Undo that answer first.")
 
 
 def learned_answers(events: Iterable[Event], number: int) -> list[Event]:

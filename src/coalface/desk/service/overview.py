@@ -27,7 +27,7 @@ SMALL = 0.02  # of the cost scale, per example: with costs of 0 and 1, two error
 _FEWEST = 100  # rounds before a saving can be estimated
 
 
-class Ahead(NamedTuple):
+class _Ahead(NamedTuple):
     """The model's view of what is left: the next examples, what more questions could save, and what they will take."""
 
     queries: Queries
@@ -39,7 +39,7 @@ class Ahead(NamedTuple):
     round: int
 
 
-def look_ahead(project: Project, learner: CoalClassifier, counters: Counters, progress: DeskProgress) -> Ahead:
+def look_ahead(project: Project, learner: CoalClassifier, counters: Counters, progress: DeskProgress) -> _Ahead:
     """What takes time to compute; annotators must not wait for it, so the caller holds no lock."""
     pool = project.pool
     rest = np.asarray(pool.order[counters.cursor : counters.cursor + _SAMPLE], np.int64)
@@ -53,11 +53,11 @@ def look_ahead(project: Project, learner: CoalClassifier, counters: Counters, pr
         saving = EstimatedMean(estimated.estimate, estimated.low, estimated.high, estimated.rounds)
     expected = expected_spending(project, learner, progress, counters.decided)
     advice = advice_on(saving, learner, project.cost_bounds, len(rest), expected)
-    return Ahead(queries, len(sample), len(rest), saving, expected, advice, learner.round_)
+    return _Ahead(queries, len(sample), len(rest), saving, expected, advice, learner.round_)
 
 
 def overview_of(
-    project: Project, model: LiveModel, counters: Counters, progress: DeskProgress, ahead: Ahead
+    project: Project, model: LiveModel, counters: Counters, progress: DeskProgress, ahead: _Ahead
 ) -> Overview:
     """The dashboard's numbers, from the counters and from the model's view of the next examples."""
     return Overview(

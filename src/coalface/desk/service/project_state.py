@@ -194,8 +194,9 @@ class ProjectState:
     def release_trusted(self) -> None:
         """Let the model learn answers that were held back and whose judge is trusted now."""
         with self.lock:
-            held_back = self.counters.held_back
-            untrusted = self.untrusted if held_back else frozenset()
+            counters = self.counters
+            held_back = counters.held_back if counters.judges else {}  # others are always trusted
+            untrusted = self._gates.closed(counters) if held_back else frozenset()
             trusted = [number for number, judges in held_back.items() if untrusted.isdisjoint(judges)]
             if trusted:
                 with self.recording() as record:
@@ -247,12 +248,13 @@ class ProjectState:
             self.catch_up()
             try:
                 with self.store.database.writing() as connection:
-                    untrusted = self._gates.closed(self._counters)
                     counters, now = self._counters, self.clock()
+                    untrusted = self._gates.closed(counters) if counters.judges else frozenset[str]()
                     record = Recording(self.store, connection, now, counters.closed, counters.retired, untrusted)
                     yield record
                     record.events = self.log.extend(connection, record.events)  # which numbers them
-                    self._refuse_past(record.events[0].id - 1 if record.events else self._last)
+                    if record.events and record.events[0].id <= self._last:
+                        raise self._replaced(record.events[0].id - 1)
                 self._take_in(record.events, record.rounds)
             except BaseException:
                 self._stale = True
@@ -263,17 +265,17 @@ class ProjectState:
         """Take in what the log has more; most often that is nothing."""
         if self._stale:
             with self.lock, self.store.database.writing():  # a commit on its way is done by now, or never will be
-                self._refuse_past(self.log.last())
+                if (last := self.log.last()) < self._last:
+                    raise self._replaced(last)
                 self._replay()
                 self._stale = False
 
-    def _refuse_past(self, last: int) -> None:
-        """Refuse a log that ends before what was taken in: an older copy has replaced it."""
-        if last < self._last:
-            raise LostDatabaseError(
-                f"The database {without_password(self.project.address)} has fewer events than before ({last}, not "
-                f"{self._last}): an older copy has replaced it, and what was sent last is not stored. Start again."
-            )
+    def _replaced(self, last: int) -> LostDatabaseError:
+        """The error of a log that ends before what was taken in."""
+        return LostDatabaseError(
+            f"The database {without_password(self.project.address)} has fewer events than before ({last}, not "
+            f"{self._last}): an older copy has replaced it, and what was sent last is not stored. Start again."
+        )
 
     def close(self) -> None:
         """Write a last snapshot, unless the database that would record it is lost."""

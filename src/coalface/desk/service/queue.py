@@ -13,7 +13,7 @@ from typing import Any
 
 from coalface.desk.log.events import ASKED, LEASED, STOPPED
 from coalface.desk.log.store import QuestionRow
-from coalface.desk.project.label_history import round_renamed, without_labels
+from coalface.desk.project.label_history import round_renamed
 from coalface.desk.project.spending import Limits, Spent
 from coalface.desk.service.messages import NoQuestion, reason_in_words
 from coalface.desk.service.model import decide_again, scan
@@ -86,7 +86,7 @@ class QuestionQueue:
         An answer may give them in the same call. There are none beyond the budget.
         """
         now, scale = self.labels_asked(row), self._state.project.scale
-        pending = without_labels(row.round, self._state.project.retired)
+        pending = row.round.without(self._state.project.retired)
         if {*now} != {*pending.next_labels(scale.bounds)}:
             return []  # the budget ends here
         known = min(scale.shares([cost for cost in pending.costs.values() if cost is not None]), default=math.inf)
@@ -245,7 +245,7 @@ class QuestionQueue:
 
     def _without_retired(self, record: Recording, row: QuestionRow) -> QuestionRow | None:
         """The question without retired labels; None, and it is closed or passed, if it has no others."""
-        state, found = self._state, without_labels(row.round, self._state.project.retired)
+        state, found = self._state, row.round.without(self._state.project.retired)
         if found is row.round:
             return row
         left = found.next_labels(state.project.scale.bounds)

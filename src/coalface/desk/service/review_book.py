@@ -99,7 +99,7 @@ class ReviewBook:
 
     >>> book = ReviewBook()
     >>> body = {"costs": {"cat": 0.5, "dog": 0.0}, "gold": True}
-    >>> book.take_in([(Event("settled", 1.0, example=7, body=body, id=3), [])])
+    >>> book.take_in([Event("settled", 1.0, example=7, body=body, id=3)], [[]])
     >>> book.gold[7]
     {'cat': 0.5, 'dog': 0.0}
     """
@@ -107,9 +107,9 @@ class ReviewBook:
     answers: dict[int, str] = field(default_factory=dict)  # example -> the label of the least known cost
     gold: dict[int, dict[str, float]] = field(default_factory=dict)  # example -> the costs that annotators should give
 
-    def take_in(self, pairs: Iterable[tuple[Event, list[Decided]]]) -> None:
-        """Follow events, each with the rounds that it teaches, in order."""
-        for event, decided in pairs:
+    def take_in(self, events: Iterable[Event], rounds: Iterable[list[Decided]]) -> None:
+        """Follow events and the rounds that each of them teaches, in order."""
+        for event, decided in zip(events, rounds, strict=True):
             self._take_in(event, decided)
 
     def _take_in(self, event: Event, decided: list[Decided]) -> None:

@@ -11,7 +11,6 @@ from coalface.buying.calls import CallBook, Calls
 from coalface.desk.log.access import AccessTables
 from coalface.desk.log.events import ANSWERED, FLAGGED
 from coalface.desk.log.store import QuestionRow, Store
-from coalface.desk.project.label_history import without_labels
 from coalface.desk.project.project import Project
 from coalface.desk.project.spending import Spent
 from coalface.desk.service.agreements import CheckedJudge, judged
@@ -317,7 +316,7 @@ def _as_of_now(state: ProjectState, row: QuestionRow) -> Round:
     """The round of a waiting question; one that was displayed stays as it was, others are decided again."""
     displayed = row.step > 0 or row.holder is not None or state.project.overlap > 1
     if displayed or row.decided == state.counters.learned:
-        return without_labels(row.round, state.project.retired)
+        return row.round.without(state.project.retired)
     return decide_again(state.model.learner, state.project.pool, row, state.project.asking_price)
 
 

@@ -11,7 +11,7 @@ from coalface.desk.service.curation import Settled
 from coalface.desk.service.messages import AnnotatorRow, ComingQuestion, ExampleState, LogEvent, Overview, Remark
 from coalface.desk.service.pool_changes import Added, records_of
 from coalface.desk.web import api_models as models
-from coalface.desk.web.api import COMMON, NamedDesk, named_desk
+from coalface.desk.web.api import COMMON, NamedDesk
 from coalface.desk.web.auth import Engineer, engineer_of_api
 from coalface.desk.web.people import revoke
 from coalface.rounds.label_change import change_of
@@ -103,14 +103,14 @@ def change_labels(caller: Engineer, desk: NamedDesk, body: models.LabelsBody) ->
     return models.ProjectView.model_validate(desk.change_labels(change, caller.name))
 
 
-@admin_api.get("/projects/{project}/tokens", dependencies=[Depends(named_desk)])
+@admin_api.get("/projects/{project}/tokens")
 def tokens(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> models.Page[models.TokenView]:
     """The people who have a token, sorted by name."""
     found = [models.TokenView(name=name, role=role) for name, role, *_ in desk.access.tokens()]
     return models.page_by_name(found, limit, cursor)
 
 
-@admin_api.post("/projects/{project}/tokens", status_code=201, dependencies=[Depends(named_desk)])
+@admin_api.post("/projects/{project}/tokens", status_code=201)
 def add_token(desk: NamedDesk, body: models.TokenBody) -> models.NewTokenView:
     """Make a token. The response is the only place where it is shown."""
     check_person(body.name, body.role)
@@ -119,7 +119,7 @@ def add_token(desk: NamedDesk, body: models.TokenBody) -> models.NewTokenView:
     return models.NewTokenView(name=body.name, role=body.role, token=token)
 
 
-@admin_api.delete("/projects/{project}/tokens/{name:path}", status_code=204, dependencies=[Depends(named_desk)])
+@admin_api.delete("/projects/{project}/tokens/{name:path}", status_code=204)
 def remove_token(caller: Engineer, desk: NamedDesk, name: models.Identifier) -> None:
     """Revoke this person's token. The next request with it is refused, and their browsers are logged out."""
     revoke(caller, desk, name)

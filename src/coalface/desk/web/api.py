@@ -14,6 +14,7 @@ from coalface.desk.service.messages import Answered, DeskProgress, NoQuestion, Q
 from coalface.desk.web import api_models as models
 from coalface.desk.web.auth import AnyCaller, Authenticator, caller_of_api, project_named
 from coalface.desk.web.desks import Desks
+from coalface.errors import InputError
 from coalface.web.http_errors import RESPONSES, RefusedError
 from coalface.web.tokens import Caller
 
@@ -33,15 +34,15 @@ async def desk_of(request: Request) -> Desk:  # async: it never blocks, so it ne
 AnyDesk = Annotated[Desk, Depends(desk_of)]
 
 
-async def named_desk(request: Request, project: models.Identifier) -> Desk:
-    """The desk of the project in the address."""
-    found: Desk | None = request.app.state.desks.get(project)
+async def _named_desk(request: Request, project: models.Identifier, _: AnyCaller) -> Desk:
+    """The desk of the project in the address, which was found with the caller."""
+    found: Desk | None = request.state.desk
     if found is None:
         raise RefusedError(404, f"There is no project {project!r} here.")
     return found
 
 
-def desk_of_lease(request: Request, caller: AnyCaller, lease_id: models.Identifier) -> Desk:
+def _desk_of_lease(request: Request, caller: AnyCaller, lease_id: models.Identifier) -> Desk:
     """The desk that gave the caller this lease; of several projects, the one that knows it."""
     desks: Desks = request.app.state.desks
     authenticator: Authenticator = request.app.state.authenticator
@@ -54,8 +55,8 @@ def desk_of_lease(request: Request, caller: AnyCaller, lease_id: models.Identifi
     raise RefusedError(404, f"There is no lease {lease_id!r:.60} of {caller.name!r}.")
 
 
-NamedDesk = Annotated[Desk, Depends(named_desk)]
-LeaseDesk = Annotated[Desk, Depends(desk_of_lease)]
+NamedDesk = Annotated[Desk, Depends(_named_desk)]
+LeaseDesk = Annotated[Desk, Depends(_desk_of_lease)]
 Key = Annotated[models.Identifier, Header(alias="Idempotency-Key")]
 # All fields of these bodies have defaults, so the body is optional.
 RenewBody = Annotated[models.RenewBody, Body(default_factory=models.RenewBody)]
@@ -132,12 +133,13 @@ def resume(caller: AnyCaller, desk: NamedDesk) -> None:
 def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody) -> Receipt:
     """Answer a query. The same key gives the same receipt; an answer after the end of the lease is accepted."""
     about = (caller.name, body.query_id, body.lease_id)
+    if body.label is not None and (body.costs or body.unsure):
+        raise InputError("An answer gives either costs or the true label, got both. Leave one out.")
     if body.label is not None:
         receipt = desk.answer_truth(*about, body.label, key, body.lead_time_s, body.note)
     else:
         costs = body.costs | dict.fromkeys(body.unsure)
-        desk.project.scale.check_levels(costs)
-        receipt = desk.answer(*about, costs, key, body.lead_time_s, body.note, ahead=body.ahead)
+        receipt = desk.answer(*about, costs, key, body.lead_time_s, body.note, ahead=body.ahead, levels=True)
     follow_up = receipt.follow_up
     return replace(receipt, follow_up=None if follow_up is None else models.visible_to(caller, follow_up))
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from fastapi import Query
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from coalface.desk.project.scale import Level
 from coalface.desk.service.messages import AnnotatorRow, Question, Time
@@ -119,12 +119,6 @@ class AnswerBody(RequestBody):
     )
     lead_time_s: Seconds | None = None
     note: Note | None = None
-
-    @model_validator(mode="after")
-    def _either_costs_or_label(self) -> Self:
-        if self.label is not None and (self.costs or self.unsure):
-            raise ValueError("An answer gives either costs or the true label, got both. Leave one out.")
-        return self
 
 
 def visible_to(caller: Caller, question: Question) -> Question:

@@ -17,6 +17,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from coalface.desk.log.access import digest_of
 from coalface.desk.project.project import Project
+from coalface.desk.service.desk import Desk
 from coalface.desk.web.desks import PROJECT, Desks
 from coalface.web.http_errors import RefusedError, too_many_requests
 from coalface.web.middleware import address_of
@@ -77,15 +78,19 @@ class Authenticator:
         self._wrong_tokens = _RateLimit(10.0, 10.0, clock)
         self._all_wrong_tokens = _RateLimit(100.0, 100.0, clock)  # whatever addresses a proxy is made to report
 
-    def authenticate(self, token: str, address: str, project: str | None = None) -> Caller:
+    def authenticate(self, request: Request, token: str) -> Caller:
         """The caller with this token; a RefusedError if the token is unknown or the caller is too fast."""
-        return self._caller(token, digest_of(token), address, project)
+        desk, digest = self._desk_in(request), digest_of(token)
+        member = None if desk is None else desk.access.role_of(digest)
+        return self._caller(request, token, digest, member or self._elsewhere(digest, desk))
 
-    def resume(self, session: str, address: str, project: str | None = None) -> Caller:
+    def resume(self, request: Request, session: str) -> Caller:
         """The caller with this session."""
-        now = self._today()
-        found = (desk.access.token_of_session(session, now) for desk in self._desks)
-        return self._caller(session, next((digest for digest in found if digest is not None), None), address, project)
+        desk, digest = self._desk_in(request), self._token_of(session)
+        if digest is None:
+            return self._caller(request, session, "", None)
+        member = None if desk is None else desk.access.role_of(digest)
+        return self._caller(request, session, digest, member or self._elsewhere(digest, desk))
 
     def begin_session(self, token: str) -> str:
         """A session for the person with this token, in the first of their projects."""
@@ -109,22 +114,28 @@ class Authenticator:
 
     def check_address(self, address: str) -> None:
         """Refuse an address that asks too often for what needs no token."""
-        _refuse_if(self._by_address.wait(network_of(address)))
+        _refuse_if(self._by_address.wait(_network_of(address)))
 
-    def _caller(self, secret: str, digest: str | None, address: str, project: str | None) -> Caller:
-        member = None if digest is None else self._member(digest, project)
-        if member is None or digest is None:
-            _refuse_if(self._wrong_tokens.wait(network_of(address)))
+    def _caller(self, request: Request, secret: str, digest: str, member: tuple[str, str] | None) -> Caller:
+        if member is None:
+            _refuse_if(self._wrong_tokens.wait(_network_of(address_of(request))))
             _refuse_if(self._all_wrong_tokens.wait(""))
             raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
         _refuse_if(self._by_caller.wait(member[0]))
         return Caller(*member, secret, digest)
 
-    def _member(self, digest: str, project: str | None) -> tuple[str, str] | None:
-        """The person with this token, and their role in the project; in none if they are a member of others only."""
-        desk = self._desks.get(project)
-        if desk is not None and (member := desk.access.role_of(digest)) is not None:
-            return member
+    def _desk_in(self, request: Request) -> Desk | None:
+        """The desk of the project in the address, which the route finds in the state of the request."""
+        request.state.desk = found = self._desks.get(project_named(request))
+        return found
+
+    def _token_of(self, session: str) -> str | None:
+        """The digest of the token with which a session began; None if no project has the session."""
+        found = (desk.access.token_of_session(session, self._today()) for desk in self._desks)
+        return next((digest for digest in found if digest is not None), None)
+
+    def _elsewhere(self, digest: str, desk: Desk | None) -> tuple[str, str] | None:
+        """The person with this token, if they are a member of other projects only, without a role in this one."""
         others = (one.access.role_of(digest) for one in self._desks if one is not desk)
         return next(((member[0], NOBODY) for member in others if member is not None), None)
 
@@ -134,10 +145,10 @@ def _refuse_if(seconds: float) -> None:
         raise too_many_requests(seconds)
 
 
-def network_of(address: str) -> str:
+def _network_of(address: str) -> str:
     """What counts as one address: of IPv6, the network of 64 bits that a provider gives to one customer.
 
-    >>> network_of("10.0.0.5"), network_of("2001:db8:1:2:3:4:5:6"), network_of("unknown")
+    >>> _network_of("10.0.0.5"), _network_of("2001:db8:1:2:3:4:5:6"), _network_of("unknown")
     ('10.0.0.5', '2001:db8:1:2::', 'unknown')
     """
     try:
@@ -167,25 +178,24 @@ def project_named(request: Request) -> str | None:
 def caller_of_api(request: Request, bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]) -> Caller:
     """The caller of a route under ``/api``. A change by cookie also needs the form key of one of our pages."""
     authenticator: Authenticator = request.app.state.authenticator
-    project = project_named(request)
     if bearer is not None:
-        return _member(request, authenticator.authenticate(bearer.credentials.strip(), address_of(request), project))
+        return _member(request, authenticator.authenticate(request, bearer.credentials.strip()))
     cookie = request.cookies.get(request.app.state.cookie)
     if cookie is None:
         raise RefusedError(401, "A token is needed: Authorization: Bearer TOKEN.", _CHALLENGE)
-    caller = authenticator.resume(cookie, address_of(request), project)
+    caller = authenticator.resume(request, cookie)
     if request.method not in _READING:
         check_form_key(caller, request.headers.get("x-csrf-token", ""))
     return _member(request, caller)
 
 
-def caller_of_page(request: Request) -> Caller:
+def _caller_of_page(request: Request) -> Caller:
     """The caller of a page by cookie; a redirect to the login page without a valid one."""
     authenticator: Authenticator = request.app.state.authenticator
     session = request.cookies.get(request.app.state.cookie)
     if session is not None:
         try:
-            return _member(request, authenticator.resume(session, address_of(request), project_named(request)))
+            return _member(request, authenticator.resume(request, session))
         except RefusedError as refusal:
             if refusal.status != 401:
                 raise
@@ -194,8 +204,8 @@ def caller_of_page(request: Request) -> Caller:
 
 def _member(request: Request, caller: Caller) -> Caller:
     """The caller; a RefusedError if the address names a project in which the caller has no role."""
-    name, desks = project_named(request), request.app.state.desks
-    if caller.role == NOBODY and name is not None and desks.get(name) is not None:
+    name = project_named(request)
+    if caller.role == NOBODY and name is not None and request.state.desk is not None:
         raise RefusedError(
             404, f"There is no project {name!r} here that you may see. Ask one of its engineers to admit you."
         )
@@ -209,20 +219,20 @@ async def engineer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> 
 
 async def reviewer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> Caller:
     """The caller, who must be a reviewer or an engineer."""
-    return only_reviewers(caller)
+    return _only_reviewers(caller)
 
 
-async def engineer_of_page(caller: Annotated[Caller, Depends(caller_of_page)]) -> Caller:
+async def _engineer_of_page(caller: Annotated[Caller, Depends(_caller_of_page)]) -> Caller:
     """The caller of a page, who must be an engineer."""
     return only_engineers(caller)
 
 
-async def reviewer_of_page(caller: Annotated[Caller, Depends(caller_of_page)]) -> Caller:
+async def _reviewer_of_page(caller: Annotated[Caller, Depends(_caller_of_page)]) -> Caller:
     """The caller of a page, who must be a reviewer or an engineer."""
-    return only_reviewers(caller)
+    return _only_reviewers(caller)
 
 
-def only_reviewers(caller: Caller) -> Caller:
+def _only_reviewers(caller: Caller) -> Caller:
     """The caller; a RefusedError if it is an annotator."""
     if not caller.may_review:
         raise RefusedError(403, "Only reviewers and engineers may do this. Ask an engineer for the role.")
@@ -256,6 +266,6 @@ async def refuse_other_sites(request: Request) -> None:
 AnyCaller = Annotated[Caller, Depends(caller_of_api)]
 Engineer = Annotated[Caller, Depends(engineer_of_api)]
 Reviewer = Annotated[Caller, Depends(reviewer_of_api)]
-PageCaller = Annotated[Caller, Depends(caller_of_page)]
-PageEngineer = Annotated[Caller, Depends(engineer_of_page)]
-PageReviewer = Annotated[Caller, Depends(reviewer_of_page)]
+PageCaller = Annotated[Caller, Depends(_caller_of_page)]
+PageEngineer = Annotated[Caller, Depends(_engineer_of_page)]
+PageReviewer = Annotated[Caller, Depends(_reviewer_of_page)]

@@ -15,7 +15,7 @@ Points = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
-class Chart:
+class _Chart:
     """Ticks as (position, text), lines as (class, points), and the corners of a band; positions in the plot."""
 
     x_ticks: list[tuple[float, str]]
@@ -56,7 +56,7 @@ def ticks(low: float, high: float, n: int = 4) -> list[float]:
     return [round(step * i, 12) for i in range(first, max(last, first + 1) + 1)]
 
 
-def learning_chart(recent: Points, so_far: Points, floor: float) -> Chart | None:
+def learning_chart(recent: Points, so_far: Points, floor: float) -> _Chart | None:
     """The cost of the model's predictions, recent ones and all so far, against the number of costs asked.
 
     >>> learning_chart([(10, 0.4), (20, 0.2)], [(10, 0.4), (20, 0.3)], 0.0).lines[0]
@@ -69,12 +69,12 @@ def learning_chart(recent: Points, so_far: Points, floor: float) -> Chart | None
     lines = [("line", axes.line(recent))]
     if list(so_far) != list(recent):  # they are the same until there are more predictions than recent ones
         lines.append(("line so-far", axes.line(so_far)))
-    return Chart(_x_numbers(axes), _y_numbers(axes, y_ticks), lines)
+    return _Chart(_x_numbers(axes), _y_numbers(axes, y_ticks), lines)
 
 
 def spending_chart(
     spent: Sequence[tuple[float, int]], pace: float | None, expected: Interval | None, budget: float | None
-) -> Chart | None:
+) -> _Chart | None:
     """Costs asked over time; then, at the present pace, the costs that are expected for the rest of the pool.
 
     >>> chart = spending_chart([(0.0, 0), (3600.0, 100)], 100.0, Interval(50.0, 25.0, 75.0), budget=None)
@@ -97,7 +97,7 @@ def spending_chart(
         lines.append(("line ahead", axes.line([(now, costs), (end, costs + likely.expected)])))
         band = axes.line([(now, costs), (end, costs + likely.highest), (end, costs + likely.lowest)])
     limit = axes.at(begin, budget)[1] if near and budget is not None else None
-    return Chart(_x_times(axes), _y_numbers(axes, y_ticks), lines, band, limit)
+    return _Chart(_x_times(axes), _y_numbers(axes, y_ticks), lines, band, limit)
 
 
 def _ahead(past: float, pace: float | None, expected: Interval | None) -> tuple[float, Interval] | None:

@@ -15,10 +15,9 @@ from fastapi.responses import JSONResponse
 from coalface.desk.project.label_studio import Interface, choices_in, record_of, task_id
 from coalface.desk.service.desk import Desk
 from coalface.desk.web.api import AnyDesk
-from coalface.desk.web.auth import Authenticator, only_engineers, project_named
+from coalface.desk.web.auth import Authenticator, only_engineers
 from coalface.errors import InputError
 from coalface.web.http_errors import RefusedError
-from coalface.web.middleware import address_of
 from coalface.web.tokens import Caller
 
 _WRITTEN, _DELETED = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED"), ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
@@ -27,7 +26,7 @@ _MOST_TASKS = 1000
 Json = Annotated[dict[str, Any], Body()]
 
 
-def engineer_by_password(request: Request) -> Caller:
+def _engineer_by_password(request: Request) -> Caller:
     """The engineer whose token is the password, or a bearer token, of a request."""
     authenticator: Authenticator = request.app.state.authenticator
     scheme, _, given = request.headers.get("authorization", "").partition(" ")
@@ -38,12 +37,12 @@ def engineer_by_password(request: Request) -> Caller:
             given = ""
     elif scheme.lower() != "bearer":
         raise RefusedError(401, "A token is needed as the password of basic authentication.", _CHALLENGE)
-    return only_engineers(authenticator.authenticate(given.strip(), address_of(request), project_named(request)))
+    return only_engineers(authenticator.authenticate(request, given.strip()))
 
 
-Engineer = Annotated[Caller, Depends(engineer_by_password)]
+Engineer = Annotated[Caller, Depends(_engineer_by_password)]
 label_studio_api = APIRouter(
-    prefix="/label-studio", include_in_schema=False, dependencies=[Depends(engineer_by_password)]
+    prefix="/label-studio", include_in_schema=False, dependencies=[Depends(_engineer_by_password)]
 )
 
 

@@ -19,7 +19,6 @@ from coalface.desk.web.charts import learning_chart, spending_chart
 from coalface.desk.web.rendering import SentForm, bar, budget_rows, costs_in, page, sent_form, text_in
 from coalface.errors import ConflictError, UnknownIdError
 from coalface.web.http_errors import RefusedError
-from coalface.web.middleware import address_of
 from coalface.web.tokens import A_MONTH
 
 LEASE_SECONDS = 600.0
@@ -61,7 +60,7 @@ def login(request: Request, token: Annotated[str, Form(max_length=200)]) -> Resp
     """Begin a session, whose id is kept in a cookie that scripts cannot read and other sites cannot send."""
     authenticator: auth.Authenticator = request.app.state.authenticator
     try:
-        authenticator.authenticate(token.strip(), address_of(request))
+        authenticator.authenticate(request, token.strip())
     except RefusedError as refusal:
         return page(request, "login.html", None, refusal.status, wrong=refusal.detail)
     response = _to("/")
@@ -119,9 +118,7 @@ def send(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
             receipt = desk.answer_truth(*about, text_in(form, "label") or None, *more)
         else:
             ahead = [label for label in form.getlist("ahead") if isinstance(label, str)]
-            costs = costs_in(form)
-            desk.project.scale.check_levels(costs)
-            receipt = desk.answer(*about, costs, *more, ahead=ahead)
+            receipt = desk.answer(*about, costs_in(form), *more, ahead=ahead, levels=True)
     except ConflictError:
         return _to("/label?notice=before")
     return _to("/label?notice=late" if receipt.late else "/label")

@@ -1,9 +1,9 @@
 """REST routes under ``/api/v1`` for reviewers: examples with their history, agreement, corrections."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from coalface.desk.service.agreements import Agreements
 from coalface.desk.service.curation import Settled
@@ -11,6 +11,7 @@ from coalface.desk.service.reviews import Listed, Reviewed, Surprise, Wanted
 from coalface.desk.web.api import COMMON, Key, NamedDesk
 from coalface.desk.web.api_models import Cost, Cursor, Limit, Name, Page, Reason, RequestBody
 from coalface.desk.web.auth import Reviewer, reviewer_of_api
+from coalface.errors import InputError
 
 review_api = APIRouter(dependencies=[Depends(reviewer_of_api)], **COMMON)
 Word = Annotated[str, Query(max_length=1000, pattern=r"^[^\x00]*$")]
@@ -23,12 +24,6 @@ class CorrectionBody(RequestBody):
     costs: dict[Name, Cost | None] = Field(default_factory=dict)
     label: Name | None = None
     reason: Reason
-
-    @model_validator(mode="after")
-    def _either_costs_or_label(self) -> Self:
-        if (self.label is None) != bool(self.costs):
-            raise ValueError("A correction gives either costs or the true label. Give one of them.")
-        return self
 
 
 @review_api.get("/projects/{project}/review")
@@ -70,7 +65,9 @@ def surprises(desk: NamedDesk, limit: Annotated[int, Query(ge=1, le=200)] = 50) 
 @review_api.post("/projects/{project}/corrections", status_code=201)
 def correct(caller: Reviewer, desk: NamedDesk, key: Key, body: CorrectionBody) -> Settled:
     """Correct the costs of an example, with a reason. The log keeps the answers beside it."""
-    desk.project.scale.check_levels(body.costs)
+    if (body.label is None) != bool(body.costs):
+        raise InputError("A correction gives either costs or the true label. Give one of them.")
+    desk.project.scale.checked(body.costs, levels=True)
     return desk.curation.correct(
         caller.name, body.example_id, body.costs, body.reason, label=body.label, key=f"{caller.name}:{key}"
     )

@@ -82,7 +82,7 @@ def correct(caller: auth.PageReviewer, desk: AnyDesk, form: SentForm) -> Respons
     label, costs = text_in(form, "label") or None, costs_in(form)
     if label is not None and costs:
         raise InputError("A correction gives either costs or the true label, got both. Leave one empty.")
-    desk.project.scale.check_levels(costs)
+    desk.project.scale.checked(costs, levels=True)
     found = desk.curation.correct(caller.name, name, costs, reason, label=label, key=f"{caller.name}:{key}")
     if text_in(form, "queue"):
         following = next(iter(desk.reviews.disagreements()), None)
