@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from coalface.data.costs import Costs, CostScale, check_cost, check_mask
 from coalface.data.encoding.names import EncodedNames
@@ -23,6 +22,7 @@ from coalface.learner.simulating import SimulatingLearner
 from coalface.learner.top_features import TopFeature, top_features
 from coalface.learner.unlearned import warn_of_unlearned
 from coalface.rounds.queries import CostRanges
+from coalface.sklearn_base import ClassifierMixin
 
 _PIECE = 4096  # rows that fit plays before it checks for Ctrl-C
 _MIDDLE = np.float32(0.5)  # of costs scaled to [0, 1]
@@ -30,7 +30,7 @@ _OF_A_RUN = ("_warned", "_warned_unanswered", "_code_of", "_of_costs")  # forgot
 _ROUTING = "in searches and cross-validation, it needs sklearn.set_config(enable_metadata_routing=True)"
 
 
-class CostClassifier(ClassifierMixin, SimulatingLearner):  # type: ignore[misc]
+class CostClassifier(ClassifierMixin, SimulatingLearner):
     """The base of the public learners, which add their parameters and choose a cost model."""
 
     _of_costs = False  # whether fit or partial_fit learned costs, not class labels

@@ -9,8 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from coalface.data.costs import CostScale, check_mask
 from coalface.data.encoding.choice import check_features, encoded_rows, encoder_for
@@ -28,16 +26,18 @@ from coalface.learner.settings import AS_PUBLISHED, settings_for
 from coalface.learner.stopping import Saving, checked_saving, rare_labels, saving_of
 from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Recorder
+from coalface.sklearn_base import BaseEstimator
+from coalface.sklearn_base import NotFittedError as SklearnNotFittedError
 
 _BEGIN_LOCK = RLock()
 DEFAULTS = {**AS_PUBLISHED, "learning_rate": 0.5}  # of parameters that a learner lacks
 
 
-class NotFittedError(CoalfaceError, SklearnNotFittedError):  # type: ignore[misc]
+class NotFittedError(CoalfaceError, SklearnNotFittedError):
     """The learner does not know its labels yet."""
 
 
-class LearnerState(BaseEstimator):  # type: ignore[misc]
+class LearnerState(BaseEstimator):
     """The base of all learners; a parameter that a learner lacks has its published value."""
 
     classes: Any

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from coalface.data.near_duplicates import near_duplicates
 from coalface.data.rows import Rows
@@ -54,6 +53,7 @@ from coalface.models.values import (
     RunArrays,
     counting,
 )
+from coalface.sklearn_base import BaseEstimator
 
 __all__ = ["NO_WEIGHTS", "CostModel", "Costs", "FeatureEffects", "Mask", "Ranged"]  # what a model of your own imports
 
@@ -61,7 +61,7 @@ _COUNTERS = {"counters", "tally_counters"}  # where the models of this package k
 NO_IMPLICATIONS = no_implications(0)
 
 
-class CostModel(ServingModel, BaseEstimator, ABC):  # type: ignore[misc]
+class CostModel(ServingModel, BaseEstimator, ABC):
     """One cost regressor per label. A model of your own implements the six methods up to ``restore``.
 
     The constructor only stores parameters; ``begin`` returns a model that can learn. The result of learning must not

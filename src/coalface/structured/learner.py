@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number, whole_number
@@ -15,6 +14,7 @@ from coalface.errors import InputError, TiedCostsWarning
 from coalface.files.bundle import rebuilding
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.estimator import CostClassifier
+from coalface.sklearn_base import clone
 from coalface.structured.beam import best_of_beam
 from coalface.structured.episode import Episode, EpisodeGroup, LearnedPolicy
 from coalface.structured.feature_columns import FeatureColumns

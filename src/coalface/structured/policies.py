@@ -9,7 +9,6 @@ from inspect import signature
 from typing import Any, Self
 
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
 
 from coalface.errors import InputError, shortened
 from coalface.files.bundle import read_bundle, rebuilding, write_bundle
@@ -17,6 +16,7 @@ from coalface.learner.classifiers import CoalClassifier, OracleCoalClassifier, R
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.state import NotFittedError
 from coalface.models.online import OnlineModel
+from coalface.sklearn_base import BaseEstimator, clone
 from coalface.structured.tagging.spans import OUTSIDE, marks_spans
 
 _KINDS = {kind.__name__: kind for kind in (CoalClassifier, RidgeCoalClassifier, OracleCoalClassifier)}
@@ -113,7 +113,7 @@ def set_warm_up(policy: CostClassifier, warm_up: int, n_examples: int) -> bool:
     return is_on
 
 
-class PolicyLearner(BaseEstimator):  # type: ignore[misc]
+class PolicyLearner(BaseEstimator):
     """The base of all learners of this package: each has a policy, which COAL teaches."""
 
     policy: CostClassifier | None

@@ -7,13 +7,13 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from coalface.data.formats.conllu import Tree
 from coalface.data.numbers import flag, whole_number
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import rebuilding
 from coalface.learner.estimator import CostClassifier
+from coalface.sklearn_base import clone
 from coalface.structured.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
 from coalface.structured.kernels.parsing import Losses
 from coalface.structured.parsing.averages import Averages

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from coalface.data.numbers import flag, whole_number
 from coalface.errors import InputError
@@ -15,6 +14,7 @@ from coalface.files.bundle import rebuilding
 from coalface.learner.budget import Budget
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.unlearned import warn_of_unlearned
+from coalface.sklearn_base import clone
 from coalface.structured.kernels.tagging import TagRules
 from coalface.structured.policies import PolicyLearner, begun_compiled, read_learner, tagger_policy, write_learner
 from coalface.structured.tagging.runs import TaggingRun, predict_tags

@@ -1,0 +1,57 @@
+"""What this package derives from scikit-learn, with types; at run time, each name is scikit-learn's own.
+
+scikit-learn has no annotations. To a type checker, a class that derives from its classes directly is ``Any``, so no
+mistake in the use of a learner would be found.
+
+>>> import sklearn.base
+>>> BaseEstimator is sklearn.base.BaseEstimator
+True
+"""
+
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+if TYPE_CHECKING:
+    _T = TypeVar("_T")
+
+    class BaseEstimator:
+        """An estimator, whose parameters are the arguments of its constructor."""
+
+        @classmethod
+        def _get_param_names(cls) -> list[str]: ...
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """The parameters by name; with ``deep``, also those of parameters that are estimators."""
+
+        def set_params(self, **params: Any) -> Self:
+            """Change parameters; ``model__learning_rate`` is one of the parameter ``model``."""
+
+        def set_fit_request(self, **requests: bool | str | None) -> Self:
+            """Say which arguments of ``fit`` metadata routing passes on."""
+
+        def set_partial_fit_request(self, **requests: bool | str | None) -> Self:
+            """Say which arguments of ``partial_fit`` metadata routing passes on."""
+
+        def set_predict_request(self, **requests: bool | str | None) -> Self:
+            """Say which arguments of ``predict`` metadata routing passes on."""
+
+        def set_score_request(self, **requests: bool | str | None) -> Self:
+            """Say which arguments of ``score`` metadata routing passes on."""
+
+        def __sklearn_tags__(self) -> Any: ...
+
+    class ClassifierMixin:
+        """Marks a classifier for scikit-learn; each learner has a ``score`` of its own."""
+
+        def __sklearn_tags__(self) -> Any: ...
+
+    class NotFittedError(ValueError, AttributeError):
+        """The estimator was not fitted yet."""
+
+    def clone(estimator: _T) -> _T:
+        """An unfitted estimator with the same parameters."""
+
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin, clone
+    from sklearn.exceptions import NotFittedError
+
+__all__ = ["BaseEstimator", "ClassifierMixin", "NotFittedError", "clone"]
