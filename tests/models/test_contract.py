@@ -75,7 +75,7 @@ MODELS = {
     "ridge, rbf": RidgeModel(kernel="rbf"),
     "ridge, rbf, few landmarks": RidgeModel(kernel="rbf", n_components=6),
     "exact, ball": ExactModel(),
-    "exact, ridge": ExactModel(oracle={"kind": "ridge"}, range_engine="ellipsoid"),
+    "exact, ridge": ExactModel(oracle={"kind": "ridge"}, ranges="ellipsoid"),
     "forest": ForestModel(n_trees=5),
     "classes": ClassModel(),
     "joint": JointModel(),

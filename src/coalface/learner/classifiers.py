@@ -158,7 +158,7 @@ class OracleCoalClassifier(CostClassifier):
         self._store(locals())
 
     def _cost_model(self) -> ExactModel:
-        theory = (self.dimension, self.horizon, self.failure_probability, self.constant)
+        theory = (self.dimension, self.horizon, self.failure_probability, self.constant, self.fit_intercept)
         return ExactModel(self.oracle, self.ranges, self.schedule, *theory)
 
     def plain_params(self) -> dict[str, Any]:

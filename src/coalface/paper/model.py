@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.numbers import flag
 from coalface.data.rows import Rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError, MisspecifiedWarning
 from coalface.kernels.state import FIXED_SLACK, NOISE_SCALED, ROUND, Settings
@@ -36,17 +37,18 @@ class ExactModel(CostModel):
     ``oracle`` searches the class. "auto" is a ball of linear functions that depends on the data: features are divided
     by the length of the first row, and the radius, which begins at the root of its number of non-zeros, doubles
     whenever functions outside the ball fit clearly better. None is ``BallOracle(1.0)``, the default of earlier
-    versions. ``range_engine`` computes the ends of the ranges. The "theory" schedule is computed from ``dimension``,
-    ``horizon``, ``failure_probability`` and ``constant``.
+    versions. ``ranges`` names the engine that computes the ends of the ranges. The "theory" schedule is computed from
+    ``dimension``, ``horizon``, ``failure_probability`` and ``constant``. The model keeps every answer and uses all of
+    them in every round, so it is meant for thousands of examples, not millions.
 
     >>> from coalface import CoalClassifier
-    >>> learner = CoalClassifier(["walk", "fly"], model=ExactModel(range_engine="dual"))
+    >>> learner = CoalClassifier(["walk", "fly"], model=ExactModel(ranges="dual"))
     >>> learner.tell([[1.0, 0.0], [0.0, 1.0]] * 20, [[0.0, 1.0], [1.0, 0.0]] * 20).predict([[1.0, 0.0]]).tolist()
     ['walk']
     """
 
     default_miss_rate = FIXED_SLACK  # Algorithm 1 has its own slack
-    learned_with = ("mellowness", "slack", "fit_intercept")
+    learned_with = ("mellowness", "slack")
     checked_oracle: Oracle
     engine: type[RangeEngine]
     theory: TheorySchedule | None
@@ -58,24 +60,36 @@ class ExactModel(CostModel):
     def __init__(
         self,
         oracle: Any = AUTO,
-        range_engine: str = "dual",
+        ranges: str = "dual",
         schedule: str = "practical",
         dimension: int | None = None,
         horizon: int | None = None,
         failure_probability: float = 0.05,
         constant: float = PUBLISHED,
+        fit_intercept: bool = True,
     ) -> None:
-        self.oracle = oracle
-        self.range_engine = range_engine
-        self.schedule = schedule
-        self.dimension = dimension
-        self.horizon = horizon
-        self.failure_probability = failure_probability
-        self.constant = constant
+        self.oracle, self.range_engine, self.fit_intercept = oracle, ranges, fit_intercept
+        self.schedule, self.dimension, self.horizon = schedule, dimension, horizon
+        self.failure_probability, self.constant = failure_probability, constant
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; ``ranges`` is kept under another name, because the model has a method of that name.
+
+        >>> ExactModel(ranges="bisection").get_params()["ranges"]
+        'bisection'
+        """
+        return {**super().get_params(deep), "ranges": self.range_engine}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name."""
+        self.range_engine = params.pop("ranges", self.range_engine)
+        super().set_params(**params)
+        return self
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained model; an InputError if the parameters do not fit together."""
         begun = super().begin(n_labels, settings)
+        flag("fit_intercept", self.fit_intercept)
         begun.checked_oracle = BallOracle() if self.oracle is None or self.chooses else oracle_of(self.oracle)
         begun.unit = 0.0 if self.chooses else 1.0
         begun.engine = engine_for(self.range_engine, begun.checked_oracle)
@@ -151,7 +165,7 @@ class ExactModel(CostModel):
     def check(self, rows: Rows) -> None:
         """Raise an InputError for rows that the theory does not cover or that a finite class cannot predict."""
         if self.theory is not None:
-            width = rows.width + int(self.settings.intercept) if self.checked_oracle.linear else 0
+            width = rows.width + int(self.fit_intercept) if self.checked_oracle.linear else 0
             self.theory.check(int(self.state.counters[ROUND]), len(rows), width)
         if not self.checked_oracle.finite:
             return
@@ -261,7 +275,7 @@ class ExactModel(CostModel):
 
     def _dense(self, rows: Rows) -> Floats:
         """The rows as a dense table; a linear class gets a constant first column."""
-        constant = int(self.checked_oracle.linear and self.settings.intercept)
+        constant = int(self.checked_oracle.linear and self.fit_intercept)
         width = max(rows.width + constant, *(space.answers.rows.shape[1] for space in self.spaces))
         X = np.zeros((len(rows), width))
         X[:, :constant] = 1.0
