@@ -336,7 +336,7 @@ def test_a_scale_and_actions_must_make_sense():
 
     for kind, message in (
         (ScaleInWords, "task.scale must be a number above 0, got '2'"),
-        (Mixed, "task.actions must be all strings or all integers"),
+        (Mixed, "task.actions must be all strings or all integers.* Use one kind"),
         (None_, "must have actions, got none"),
     ):
         with pytest.raises(InputError, match=message):

@@ -98,7 +98,7 @@ def test_a_learner_is_evaluated_by_what_it_predicts() -> None:
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"probability": [0.0, 0.5]}, "probability must be above 0"),
+        ({"probability": [0.0, 0.5]}, "probability must be above 0.* Pass that with which each label was served"),
         ({"cost": [0.5, 2.0]}, r"cost must have numbers in \[0, 1\]"),
         ({"label": ["a"]}, "label must have one entry per row, 2"),
     ],

@@ -147,7 +147,7 @@ def label(
     ] = None,
     concurrent: Annotated[
         list[str] | None,
-        typer.Option(metavar="[LABEL=]N", help="The most calls about a label, or about each, at the same time."),
+        typer.Option(metavar="[LABEL=]N", help="Maximum concurrent calls, per label or for all labels."),
     ] = None,
     batches: BatchOptions,
     prompt: Annotated[

@@ -137,14 +137,19 @@ def evaluate_logged(
     n_rows = len(predicted)
     for name, values in (("label", labels), ("cost", costs), ("probability", chances)):
         if values.shape != (n_rows,):
-            raise InputError(f"{name} must have one entry per row, {n_rows}, got shape {values.shape}.")
+            raise InputError(
+                f"{name} must have one entry per row, {n_rows}, got shape {values.shape}. Pass an array of that length."
+            )
     if not n_rows or not (np.isfinite(costs) & (costs >= scale.floor) & (costs <= scale.ceiling)).all():
         raise InputError(
             f"cost must have numbers in [{scale.floor:g}, {scale.ceiling:g}], at least one, got "
-            f"{shortened(costs.tolist())}."
+            f"{shortened(costs.tolist())}. Leave out the other rows."
         )
     if not ((chances > 0) & (chances <= 1)).all():
-        raise InputError(f"probability must be above 0 and at most 1, got {shortened(chances.tolist())}.")
+        raise InputError(
+            f"probability must be above 0 and at most 1, got {shortened(chances.tolist())}. Pass that with which "
+            "each label was served."
+        )
     if learner.abstain_cost is not None:
         raise InputError("abstain_cost must be None: a log has no cost for abstaining. Evaluate without it.")
     chosen = label_codes(learner.best_labels(X, candidates=candidates), learner.classes_)

@@ -123,10 +123,13 @@ def _refuse_gaps(unit: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -
     unknown = np.isnan(unit) if allowed is None else np.isnan(unit) & allowed
     if unknown.any():
         row = int(np.argmax(unknown.any(axis=1)))
-        raise InputError(f"cost must be known for every label that may be served, got NaN in row {row}.")
+        raise InputError(
+            f"cost must be known for every label that may be served, got NaN in row {row}. Leave "
+            "these labels out of candidates."
+        )
     if allowed is not None and not allowed.any(axis=1).all():
         row = int(np.argmin(allowed.any(axis=1)))
-        raise InputError(f"candidates must leave at least one label, row {row} has none.")
+        raise InputError(f"candidates must leave at least one label, row {row} has none. Leave the row out.")
 
 
 def _serve_row_by_row(

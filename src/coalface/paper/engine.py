@@ -251,7 +251,7 @@ class ConvexRanges(ABC):
         return self.middle is None
 
     def at(self, round_number: int, slack: float) -> Self:
-        """The same ranges: slack only grows, so a later constraint on the same answers excludes nothing more."""
+        """The same ranges: with unchanged answers a later constraint is weaker, so it excludes nothing more."""
         return self
 
     def reach(self, row: Floats, end: float, tol: float) -> Reach:

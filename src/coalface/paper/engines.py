@@ -56,7 +56,7 @@ class Enumeration:
         return not self.plausible.any()
 
     def at(self, round_number: int, slack: float) -> "Enumeration":
-        """The same ranges: slack only grows, so a later constraint on the same answers excludes nothing more."""
+        """The same ranges: with unchanged answers a later constraint is weaker, so it excludes nothing more."""
         return self
 
     def reach(self, row: Floats, end: float, tol: float) -> Reach:  # tol is not needed: the result is exact

@@ -154,7 +154,10 @@ def least_whole(holds: Any, most: int = 10**30) -> int:
     high = 1
     while not holds(high):
         if high >= most:
-            raise InputError(f"the condition does not hold for any number up to {most:.0e}.")
+            raise InputError(
+                f"the condition must hold for some number up to {most:.0e}, got none. Raise most, or weaken the "
+                "condition."
+            )
         high = min(2 * high, most)
     low = high // 2  # the condition does not hold there, or low is 0
     while high - low > 1:

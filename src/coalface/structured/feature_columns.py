@@ -40,7 +40,9 @@ class FeatureColumns:
             return self._named_row(features, learn)
         if not all(issubclass(kind, int | np.integer) for kind in kinds):
             shown = list(features)[:5]
-            raise InputError(f"features must be all names (str) or all column numbers (int), got {shown}.")
+            raise InputError(
+                f"features must be all names (str) or all column numbers (int), got {shown}. Use one kind."
+            )
         self._check_kind(named=False, learn=learn)
         columns = np.fromiter(features, np.int64, len(features))
         if len(columns) and columns.min() < 0:
@@ -70,7 +72,10 @@ class FeatureColumns:
         except (TypeError, ValueError):
             values = np.empty((0, 0))
         if values.ndim != 1 or not len(values):
-            raise InputError(f"features must be a mapping or one row of numbers, got {type(features).__name__}.")
+            raise InputError(
+                f"features must be a mapping or one row of numbers, got {type(features).__name__}. Return "
+                "one of the two from task.features."
+            )
         columns = np.flatnonzero(values)
         with np.errstate(over="ignore"):
             return self._sparse(columns, values[columns].astype(np.float32), learn, len(values))

@@ -129,11 +129,11 @@ def check_task(task: Any) -> None:
             f"{type(task).__name__} must have actions, got none. List all possible actions in task.actions."
         )
     if not any(all(isinstance(action, kind) for action in actions) for kind in (str, int | np.integer)):
-        raise InputError(f"task.actions must be all strings or all integers, got {actions[:20]}.")
+        raise InputError(f"task.actions must be all strings or all integers, got {actions[:20]}. Use one kind.")
     label_array(actions, "task.actions")
     scale: Any = task.scale
     if not isinstance(scale, int | float | np.number) or not 0.0 < scale < np.inf:
-        raise InputError(f"task.scale must be a number above 0, got {scale!r}.")
+        raise InputError(f"task.scale must be a number above 0, got {scale!r}. Set the excess loss that costs 1.")
 
 
 def has_action_features(task: SearchTask[Any, Any]) -> bool:
@@ -164,7 +164,9 @@ def in_order(task: SearchTask[Any, Any], actions: Collection[Action], kind: str)
         unknown = min(map(repr, given.difference(found)))
         raise InputError(f"{kind} actions must be among task.actions, got {unknown}. List it there.")
     if not found:
-        raise InputError(f"at least one action must be {kind} until the output is finished, got none.")
+        raise InputError(
+            f"at least one action must be {kind} until the output is finished, got none. Return one, or finish."
+        )
     return found
 
 

@@ -100,7 +100,9 @@ class _HttpAnnotator:
         try:
             return json.loads(_in_time(lambda: self._post(json.dumps(question).encode()), self.timeout))
         except (OSError, ValueError, HTTPException) as problem:
-            raise AnnotatorError(f"{self.url} gave no valid reply: {problem}. Look into its log.") from None
+            raise AnnotatorError(
+                f"{self.url} gave no valid reply: {problem}. Send it one question by hand, and read its log."
+            ) from None
 
     def _post(self, body: bytes) -> bytes:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}

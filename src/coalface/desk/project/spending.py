@@ -65,7 +65,7 @@ class Limits:
 
     @property
     def dearest_cost(self) -> float:
-        """The price of the dearest label's cost."""
+        """The price of a cost of the most expensive label."""
         return float(max(self.price_per_cost.values()) if self.by_label else self.price_per_cost)
 
     @property
@@ -74,7 +74,7 @@ class Limits:
         return float(min(self.price_per_cost.values()) if self.by_label else self.price_per_cost)
 
     def cost_price(self, label: str) -> float:
-        """The price of one cost; a label that has no price counts as the dearest: it was retired or renamed."""
+        """The price of one cost; a retired or renamed label without a price counts as the most expensive."""
         return float(self.price_per_cost.get(label, self.dearest_cost) if self.by_label else self.price_per_cost)
 
     def asking_price(self, labels: Sequence[str]) -> list[float] | None:

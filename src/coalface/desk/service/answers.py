@@ -365,7 +365,7 @@ def _order_of_closing(answers: list[Event]) -> tuple[bool, int]:
 def _record_undone(
     record: Recording, answer: Event, valid: list[Event], booked: Limits, closed: int | None = None
 ) -> None:
-    """Record that an answer is undone; costs that another valid answer gives as well stay paid."""
+    """Record that an answer is undone; a cost is still charged if another valid answer gave it too."""
     body: dict[str, Any] = {name: answer.body[name] for name in _COUNTED if name in answer.body}
     body |= charge(answer.who, answer.body, [other for other in valid if other.id != answer.id], booked)
     body |= {"answer": answer.id} | ({} if closed is None else {"closed": closed})

@@ -117,7 +117,7 @@ def expected_spending(
         return Expected(examples, costs)
     pairs = zip(examples, costs, strict=True)
     price = Interval(*(limits.price_per_example * seen + limits.dearest_cost * paid for seen, paid in pairs))
-    if forecast.money is not None:  # that was the price if all costs were of the dearest label
+    if forecast.money is not None:  # that was the price if all costs were of the most expensive label
         price = Interval(*map(min, price, forecast.money.times(times)))
     left_over = math.inf if limits.price is None else max(limits.price - spent.price, 0.0)
     return Expected(examples, costs, price.at_most(left_over))

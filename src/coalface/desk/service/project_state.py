@@ -163,7 +163,7 @@ class ProjectState:
 
     @property
     def limits(self) -> Limits:
-        """What may be spent now. If a program has charged more than the usual price, all costs count as that dear."""
+        """What may be spent now. If a program has charged more than the usual price, all costs count at that price."""
         return replace(self.project_limits, **self.run_budget)
 
     @property

@@ -80,7 +80,10 @@ class RelationTask(SearchTask[MentionSentence, _Labelled]):
                 )
             unknown = [relation] if relation not in relations else [t for pair in pairs for t in pair if t not in types]
             if unknown:
-                raise InputError(f"rules must be about the types and relations of the task, got {unknown[0]!r}.")
+                raise InputError(
+                    f"rules must be about the types and relations of the task, got {unknown[0]!r}. Add it "
+                    "to the task, or correct the rule."
+                )
         self.wrong_relation = finite_number("wrong_relation", wrong_relation, 0.0, above=True)
         self.scale = max(1.0, self.wrong_relation)
 
@@ -90,7 +93,10 @@ class RelationTask(SearchTask[MentionSentence, _Labelled]):
         if example.types is not None:
             _check_names(example.types, self.types, "types")
             if len(example.types) != len(example.mentions):
-                raise InputError(f"types must be one per mention, {len(example.mentions)}, got {len(example.types)}.")
+                raise InputError(
+                    f"types must be one per mention, {len(example.mentions)}, got {len(example.types)}. Give "
+                    "each mention its type."
+                )
             _check_pairs(example)
             _check_names(example.relations.values(), self.relations, "relations")
         return _Labelled(example)
@@ -133,7 +139,9 @@ class RelationTask(SearchTask[MentionSentence, _Labelled]):
         """The true label."""
         sentence, pair = state.sentence, _pair(state)
         if sentence.types is None:
-            raise InputError("a sentence must have types to be learned or scored, got none.")
+            raise InputError(
+                "a sentence must have types to be learned or scored, got none. Pass the type of each mention."
+            )
         return sentence.types[len(state.given)] if pair is None else sentence.relations.get(pair, NO_RELATION)
 
     def loss(self, state: _Labelled) -> float:
