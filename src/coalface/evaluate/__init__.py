@@ -1,1 +1,1 @@
-"""What a learner is worth: simulated runs and their curves, the evaluation of a trained learner, logged decisions."""
+"""How good a learner is: simulated runs and their curves, the evaluation of a trained learner, logged decisions."""

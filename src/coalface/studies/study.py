@@ -317,7 +317,7 @@ def _every_parameter(of_lines: Iterable[StudyLearner]) -> tuple[str, ...]:
 
 
 def _unused(*_: Any) -> Any:
-    """Stands for what a report does not call."""
+    """A placeholder that a report never calls."""
 
 
 def _listed(value: Any) -> list[Any]:

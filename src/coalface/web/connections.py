@@ -14,7 +14,7 @@ from typing import Protocol
 
 
 class ConnectionState(enum.Enum):
-    """What a connection does now."""
+    """The state of a connection."""
 
     NEW = "it has not sent the head of a request"
     IDLE = "all its requests are answered"
@@ -27,7 +27,7 @@ class Connection(Protocol):
 
     @property
     def standing(self) -> ConnectionState:
-        """What the connection does now."""
+        """The state of the connection."""
         ...
 
     def abort(self) -> None:

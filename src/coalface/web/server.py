@@ -52,7 +52,7 @@ class _GuardedProtocol(H11Protocol):
 
     @property
     def standing(self) -> ConnectionState:
-        """What the connection does now."""
+        """The state of the connection."""
         if not self.cycle:  # None before the first request
             return ConnectionState.NEW
         if not self.cycle.response_complete:
@@ -61,7 +61,7 @@ class _GuardedProtocol(H11Protocol):
         return ConnectionState.BEGUN if unread else ConnectionState.IDLE
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Let the connection in, or close it."""
+        """Accept the connection, or close it."""
         super().connection_made(transport)
         if self.book.admit(self, self.client[0] if self.client else ""):
             self._note()

@@ -1,1 +1,1 @@
-"""Who knows the costs: programs and language models."""
+"""Sources of costs: programs and language models."""

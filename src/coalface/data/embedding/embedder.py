@@ -189,7 +189,7 @@ def embedder_named(name: Any) -> SentenceEmbedder:
 
 
 def plain_embedder(embed: Embedder | None) -> bool | dict[str, str]:
-    """What a file says of it: the name and hash of a sentence encoder, or whether there is a function.
+    """Its description for a file: the name and hash of a sentence encoder, or whether there is a function.
 
     >>> plain_embedder(None), plain_embedder(len)
     (False, True)
@@ -200,7 +200,7 @@ def plain_embedder(embed: Embedder | None) -> bool | dict[str, str]:
 
 
 def embedder_again(plain: Any, given: Embedder | None = None) -> Embedder | None:
-    """What a file described: ``given``, which must fit the description, or MiniLM itself.
+    """The embedder that a file describes: ``given``, which must match the description, or MiniLM itself.
 
     >>> embedder_again(False) is None, embedder_again(True, len)
     (True, <built-in function len>)

@@ -88,7 +88,7 @@ def _clean(cell: Any) -> Any:
 
 
 def as_number(cell: Any) -> float:
-    """The cell as a number; a ValueError if it is none, NaN where it says that a value is missing.
+    """The cell as a number; a ValueError if it is not one, NaN where it says that a value is missing.
 
     >>> as_number("2.5"), as_number(True), as_number("NA")
     (2.5, 1.0, nan)

@@ -57,7 +57,7 @@ def kind_of(name: str, cells: Cells) -> str:
 
 
 def _refuse_nested(name: str, cells: Cells) -> None:
-    """Raise an InputError if a cell holds bytes or several values, which say little as one text; lists of words may."""
+    """Raise an InputError if a cell holds bytes or several values, which say little as one text, but not for words."""
     for row, cell in enumerate(cells):
         if isinstance(cell, list) and all(isinstance(item, str) for item in cell):
             continue

@@ -20,7 +20,7 @@ _MOST_NUMBERED = 1_000_000  # labels; larger numbers are probably identifiers
 
 
 def are_classes(path: Path, targets: str, indptr: NDArray[np.int64], costs: NDArray[np.float32], n_labels: int) -> bool:
-    """Whether each line lists its true class; a guess is said in a warning.
+    """Whether each line lists its true class; a guess gives a warning.
 
     Without ``targets``, that is so if each labelled line lists one label and no label of the file has a cost.
     """

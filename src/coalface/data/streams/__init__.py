@@ -1,1 +1,1 @@
-"""Data without end: files and standard input, read block by block in one pass and constant memory."""
+"""Streams: files and standard input, read block by block in one pass and constant memory."""

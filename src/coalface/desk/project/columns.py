@@ -15,8 +15,8 @@ _MAIN = ("html", "text")  # shown to annotators as they are, unless the user nam
 class ColumnRoles:
     """The roles of columns; without any, ``id`` is the id, and ``text`` or ``html`` is what annotators read.
 
-    Annotators read the first column of ``text``. The others are cells of a table, but learned as texts. Nobody sees
-    or learns ``ignore`` and ``label``, the true label.
+    Annotators read the first column of ``text``. The others are cells of a table, but learned as texts.
+    ``ignore`` and ``label``, the true label, are neither shown nor learned.
 
     >>> columns = ColumnRoles(text=("body",), id="ticket", label="team")
     >>> columns.main({"ticket": 7, "body": "my parcel is late", "days": 3, "team": "post"})

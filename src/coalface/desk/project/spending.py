@@ -102,7 +102,7 @@ class Limits:
         return replace(self, price_per_cost=prices)
 
     def raised(self, excess: float) -> "Limits":
-        """The limits with every cost dearer by so much."""
+        """The limits with every cost more expensive by so much."""
         if excess <= 0.0:
             return self
         if not self.by_label:
@@ -111,7 +111,7 @@ class Limits:
         return replace(self, price_per_cost=prices)
 
     def tightened(self, by: Mapping[str, float], spent: "Spent") -> "Limits":
-        """These limits, and at most so much more than was spent.
+        """These limits, with at most so much spending on top of what was spent.
 
         >>> Limits(costs=100).tightened({"costs": 20, "examples": 5}, Spent(examples=30, costs=90)).budget
         {'examples': 35.0, 'costs': 100.0}
@@ -190,5 +190,5 @@ def _checked(name: str, value: Any) -> Any:
 
 
 def _summed(price: float, excess: float) -> float:
-    """A sum without the noise of its last digits, so that 0.5 + 0.2 is 0.7."""
+    """A sum rounded to remove floating-point noise, so that 0.5 + 0.2 is 0.7."""
     return float(f"{price + excess:.12g}")

@@ -83,7 +83,7 @@ def counted_answers(project: Project, log: EventLog) -> Counters:
 
 
 def all_judged(counters: Counters) -> list[CheckedJudge]:
-    """What is known about everyone who answered, judges first."""
+    """The agreement of every annotator, judges first."""
     names = [name for name, worker in counters.workers.items() if worker.answers]
     return sorted((judged(counters, name) for name in names), key=lambda found: (not found.judge, found.name))
 

@@ -120,7 +120,7 @@ class Counters:
         self._passed = bytearray()  # by example, 1 if it was passed over
 
     def was_passed(self, example: int) -> bool:
-        """Whether an example was passed over, so that its round is counted already."""
+        """Whether an example was passed over: its round is then counted."""
         return example < len(self._passed) and bool(self._passed[example])
 
     def is_known(self, example: int) -> bool:

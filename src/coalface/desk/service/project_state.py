@@ -238,7 +238,7 @@ class ProjectState:
 
     @property
     def newest_model(self) -> LiveModel:
-        """The model, which may be a moment behind the log, without blocking."""
+        """The model without blocking; it may lag the log by a moment."""
         return self._model
 
     @contextmanager

@@ -195,7 +195,7 @@ class QuestionQueue:
         return row
 
     def _is_time_for_gold(self, annotator: str) -> bool:
-        """Drawn from the annotator's number of examples, so that it repeats exactly and nobody can foresee it."""
+        """Drawn from the annotator's number of examples, so that it repeats exactly and cannot be foreseen."""
         done = self._state.counters.workers.get(annotator)
         seen = 0 if done is None else done.spent.examples
         text = f"{self._state.project.id} {self._state.project.seed} {annotator} {seen}".encode("utf-8", "replace")

@@ -167,7 +167,7 @@ class DeskViews:
         return self._live.calls
 
     def vital_signs(self) -> dict[str, float]:
-        """Counts for operators, which may be a moment old, because reading them never blocks."""
+        """Counts for operators; they may be slightly stale, because reading them never blocks."""
         state = self._live
         return {
             "decided_examples": state.latest_counters.cursor,

@@ -24,7 +24,7 @@ class Timeline:
         self._lately: deque[tuple[float, int]] = deque(maxlen=_MOST)
 
     def record(self, at: float, costs: int) -> None:
-        """So many costs were asked at this time."""
+        """Record that so many costs were asked at this time."""
         self._latest = (at, costs)
         self._lately.append((at, costs))
         if self._seen % self._every == 0:
@@ -64,7 +64,7 @@ class ProgressiveCost:
         self._total, self._n = 0.0, 0
 
     def add(self, cost: float, sign: int = 1) -> None:
-        """One prediction more or, with a sign of -1, one that is not counted any more."""
+        """Add a prediction or, with a sign of -1, remove one."""
         self._total, self._n = self._total + sign * cost, self._n + sign
 
     @property

@@ -1,7 +1,7 @@
 """Webhooks: events sent to another service, signed by Standard Webhooks (version 1), in order, at least once each.
 
 The event log is the queue; a file holds the number of the last event delivered. All events that wait go together in one
-message, so a slow endpoint does not fall behind. If it is down, delivery is retried with growing pauses and no event is
+message, so a slow endpoint keeps up. If it is down, delivery is retried with growing pauses and no event is
 lost. After a response of 410 (gone), delivery ends.
 """
 

@@ -133,7 +133,7 @@ def dense_rows(examples: CostDataset) -> NDArray[np.float64]:
 
 
 def _no_progress(_done: int, _total: int) -> None:
-    """Report progress to no one."""
+    """Ignore progress."""
 
 
 Parameters = dict[str, Any]
