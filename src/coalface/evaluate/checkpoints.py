@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,11 @@ from coalface.errors import InputError, shortened
 from coalface.evaluate.curve import Curve
 from coalface.learner.simulating import UNLIMITED
 
+Checkpoints: TypeAlias = Literal["doubling", "quarter-doubling"] | Sequence[int] | NDArray[np.integer[Any]]
 _STEPS_PER_DOUBLING = {"doubling": 1, "quarter-doubling": 4}
 
 
-def checkpoint_costs(checkpoints: Any, n_labels: int, n_examples: int) -> NDArray[np.int64]:
+def checkpoint_costs(checkpoints: Checkpoints, n_labels: int, n_examples: int) -> NDArray[np.int64]:
     """Checkpoints in queried costs, increasing; the named ones run from 10 K to the number of all costs.
 
     >>> checkpoint_costs("doubling", n_labels=10, n_examples=100)
@@ -83,7 +84,9 @@ class CheckpointRecorder:
     [0.33, 0.2, 0.17]
     """
 
-    def __init__(self, checkpoints: Any, n_labels: int, n_rounds: int, measure: Callable[[], Checkpoint]) -> None:
+    def __init__(
+        self, checkpoints: Checkpoints, n_labels: int, n_rounds: int, measure: Callable[[], Checkpoint]
+    ) -> None:
         self._wanted, self._n_labels = checkpoints, n_labels
         self.end_at(n_rounds)
         self._measure = measure

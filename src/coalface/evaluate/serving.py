@@ -1,6 +1,7 @@
 """Simulated serving: all costs are known, but the learner sees only that of the label it serves."""
 
 import html
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from coalface.data.costs import CostScale, check_cost, check_mask
 from coalface.data.frames import by_label, by_row, in_seen_order
 from coalface.data.numbers import finite_number, flag
 from coalface.errors import InputError, counted
-from coalface.evaluate.simulation import checked_order
+from coalface.evaluate.simulation import Order, checked_order
 from coalface.kernels.state import NO_ROUNDS
 from coalface.learner.estimator import CostClassifier
 from coalface.models.serving import ServedRun
@@ -63,9 +64,9 @@ def simulate_serving(
     X: Any,
     cost: Any,
     *,
-    order: Any = None,
+    order: Order | None = None,
     candidates: Any = None,
-    classes: Any = None,
+    classes: Iterable[Any] | None = None,
     exploration: float = 1.0,
     ask: bool = False,
 ) -> ServedCurve:

@@ -1,9 +1,9 @@
 """Simulation: a run with known costs, of which the learner sees only those it asks for."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,14 @@ from coalface.data.frames import by_label, by_row, column_names, in_order, in_se
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError, shortened
-from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder
+from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder, Checkpoints
 from coalface.evaluate.curve import Curve
 from coalface.kernels.state import NO_ROUNDS
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.simulating import Run
 
 Progress = Callable[[int, int], None]
+Order: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]  # numbers of rows
 _MANY = 2**40  # rows of a stream whose length is unknown
 _PIECE_SECONDS = 0.1  # how long the compiled loop runs before it checks for Ctrl-C and reports progress
 
@@ -35,10 +36,10 @@ def simulate(
     *,
     X_test: Any = None,
     cost_test: Any = None,
-    order: Any = None,
-    checkpoints: Any = "doubling",
+    order: Order | None = None,
+    checkpoints: Checkpoints = "doubling",
     candidates: Any = None,
-    classes: Any = None,
+    classes: Iterable[Any] | None = None,
     price: Any = None,
     offset: Any = None,
     asking_price: Any = None,
@@ -79,7 +80,7 @@ def simulate_blocks(
     blocks: Iterable[CostDataset],
     *,
     test: CostDataset | None = None,
-    checkpoints: Any = "doubling",
+    checkpoints: Checkpoints = "doubling",
     batch: int = 1,
     stop_saving: float | None = None,
     progress: Progress | None = None,
@@ -104,7 +105,7 @@ class _Data(NamedTuple):
     cost: Any
     X_test: Any
     cost_test: Any
-    order: Any
+    order: Order | None
     candidates: Any
     price: Any
     known_parts: Mapping[str, Any] = MappingProxyType({})
@@ -119,10 +120,10 @@ class _Simulation:
     def __init__(
         self,
         learner: CostClassifier,
-        checkpoints: Any,
-        classes: Any,
-        batch: Any,
-        stop_saving: Any,
+        checkpoints: Checkpoints,
+        classes: Iterable[Any] | None,
+        batch: int,
+        stop_saving: float | None,
         progress: Progress | None,
     ) -> None:
         self.learner, self.classes, self.stop_saving, self.progress = learner, classes, stop_saving, progress
@@ -292,7 +293,7 @@ class _TestSet:
         return float(self.scale.from_unit(learner.costs_of_answers(self.rows, self.cost).mean()))
 
 
-def checked_order(order: Any, n_rows: int) -> NDArray[np.int64]:
+def checked_order(order: Order | None, n_rows: int) -> NDArray[np.int64]:
     """The row numbers of a run, by default all in their order; an InputError if one does not exist."""
     if order is None:
         return np.arange(n_rows)

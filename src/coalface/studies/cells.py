@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import CoalfaceError
+from coalface.evaluate.checkpoints import Checkpoints
 from coalface.studies.learners import as_rate, find_learner
 from coalface.studies.plugins import Plugin
 from coalface.studies.study import TUNED, Study
@@ -52,7 +53,7 @@ class Cell:
     learner: str
     settings: tuple[tuple[str, Any], ...]
     permutation: int
-    checkpoints: Any
+    checkpoints: Checkpoints
     plugins: tuple[Plugin, ...] = ()  # that have the learner
 
 

@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from coalface.errors import InputError
 from coalface.evaluate.curve import Curve
-from coalface.evaluate.simulation import simulate
+from coalface.evaluate.simulation import Progress, simulate
 from coalface.evaluate.summary import AXIS_LABELS, Summary, rules_panel, summarize
 from coalface.learner.classifiers import CoalClassifier
 from coalface.report import html_page
@@ -41,7 +40,6 @@ CHOICE_OF_SETTINGS = (
     "costs. The number after a rule is its mellowness; the two ablations use the paper's values, all-or-none 0.01 and "
     "no-domination 0.001. These settings were compared on 10 other permutations, but on the same test rows."
 )
-Progress = Callable[[int, int], None]
 HEADINGS = (
     "rule and mellowness",
     "costs asked",

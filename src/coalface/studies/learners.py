@@ -11,13 +11,14 @@ from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
+from coalface.evaluate.checkpoints import Checkpoints
 from coalface.evaluate.curve import Curve
-from coalface.evaluate.simulation import simulate
+from coalface.evaluate.simulation import Progress, simulate
 from coalface.learner.classifiers import CoalClassifier, RidgeCoalClassifier
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.stopping import checked_saving
 from coalface.studies.baselines import BASELINES
-from coalface.studies.baselines.baseline import Progress, order_of
+from coalface.studies.baselines.baseline import order_of
 from coalface.studies.plugins import Plugin
 
 
@@ -44,7 +45,7 @@ class StudyLearner(Protocol):
         settings: Mapping[str, Any],
         problem: TrainTest,
         permutation: int,
-        checkpoints: Any,
+        checkpoints: Checkpoints,
         progress: Progress | None = None,
     ) -> Curve:
         """One pass over the training data in the order of the permutation, which also seeds everything random."""
@@ -86,7 +87,7 @@ class _Classifier:
         settings: Mapping[str, Any],
         problem: TrainTest,
         permutation: int,
-        checkpoints: Any,
+        checkpoints: Checkpoints,
         progress: Progress | None = None,
     ) -> Curve:
         """One simulated pass over the training rows."""

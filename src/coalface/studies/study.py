@@ -29,7 +29,7 @@ from typing import Any
 
 from coalface.data.numbers import is_whole
 from coalface.errors import InputError, StudyError
-from coalface.evaluate.checkpoints import checkpoint_costs
+from coalface.evaluate.checkpoints import Checkpoints, checkpoint_costs
 from coalface.studies.baselines import Baseline
 from coalface.studies.learners import LEARNERS, Rate, StudyLearner, as_rate, find_learner, is_pair
 from coalface.studies.plugins import Plugin
@@ -82,7 +82,7 @@ class Study:
     title: str
     text: str
     permutations: range
-    checkpoints: str | list[int]
+    checkpoints: Checkpoints
     baseline: str
     sources: tuple[Source, ...]
     lines: tuple[Line, ...]
@@ -209,8 +209,8 @@ class _Reader:
         except InputError as problem:
             raise self._error(("data", name), str(problem)) from None
 
-    def _checkpoints(self) -> Any:
-        checkpoints = self.values.get("checkpoints", "quarter-doubling")
+    def _checkpoints(self) -> Checkpoints:
+        checkpoints: Checkpoints = self.values.get("checkpoints", "quarter-doubling")
         try:
             checkpoint_costs(checkpoints, n_labels=2, n_examples=10)
         except InputError as problem:

@@ -14,10 +14,10 @@ from coalface.data.costs import CostScale, check_cost
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
-from coalface.evaluate.checkpoints import CheckpointPlan, checkpoint_costs
+from coalface.evaluate.checkpoints import CheckpointPlan, Checkpoints, checkpoint_costs
 from coalface.evaluate.curve import Curve
+from coalface.evaluate.simulation import Order, Progress
 
-Progress = Callable[[int, int], None]
 _MOST_NUMBERS = 20_000_000  # of a dense table: 160 MB
 
 
@@ -47,7 +47,13 @@ class Problem:
 
     @classmethod
     def checked(
-        cls, train: CostDataset, test: CostDataset, order: Any, checkpoints: Any, random_state: Any, progress: Any
+        cls,
+        train: CostDataset,
+        test: CostDataset,
+        order: Order,
+        checkpoints: Checkpoints,
+        random_state: int,
+        progress: Progress | None,
     ) -> "Problem":
         """The problem; an InputError if its parts do not fit together."""
         if not np.array_equal(train.classes, test.classes) or train.X.shape[1] != test.X.shape[1]:
@@ -189,7 +195,7 @@ class Baseline:
         settings: Mapping[str, Any],
         problem: TrainTest,
         permutation: int,
-        checkpoints: Any,
+        checkpoints: Checkpoints,
         progress: Progress | None = None,
     ) -> Curve:
         """The curve of a run in the order of the permutation, which also seeds everything random."""
@@ -202,8 +208,8 @@ class Baseline:
         parameters: Mapping[str, Any],
         train: CostDataset,
         test: CostDataset,
-        order: Any,
-        checkpoints: Any = "doubling",
+        order: Order,
+        checkpoints: Checkpoints = "doubling",
         random_state: int = 0,
         progress: Progress | None = None,
     ) -> Curve:

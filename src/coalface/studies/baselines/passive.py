@@ -9,9 +9,10 @@ from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset
 from coalface.data.numbers import is_number
 from coalface.errors import InputError
+from coalface.evaluate.simulation import Progress
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.settings import settings_for
-from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem, Progress
+from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
 
 PARAMETERS = {"learning_rate": 0.5, "accumulator": "adax", "fit_intercept": True, "cost_bounds": (0.0, 1.0)}
 _BLOCK = 4096  # rows per call of tell

@@ -12,7 +12,7 @@ from coalface.data.costs import CostScale, check_cost
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import CoalfaceError, InputError
-from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder, checkpoint_costs, doubling_costs
+from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder, Checkpoints, checkpoint_costs, doubling_costs
 from coalface.evaluate.curve import Curve
 from coalface.kernels.cuda.device import Device
 from coalface.kernels.cuda.layout import FIELDS, POINTERS, PROBLEM, SETTINGS, bytes_per_run, stride_for
@@ -35,7 +35,7 @@ class Task:
 
     settings: Settings
     permutation: int
-    checkpoints: Any
+    checkpoints: Checkpoints
     cost_bounds: tuple[float, float]
 
 
@@ -203,7 +203,7 @@ class DeviceProblem:
 class Played:
     """The results of a batch of runs: see ``state.cuh`` for the arrays."""
 
-    checkpoints: Any
+    checkpoints: Checkpoints
     n_labels: int
     n_rows: int
     n_blocks: int  # runs that were played side by side

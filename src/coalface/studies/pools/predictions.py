@@ -14,9 +14,10 @@ from coalface.data.costs import CostScale
 from coalface.data.formats.raw_table import COST_PREFIX
 from coalface.data.labels import label_texts
 from coalface.errors import InputError
+from coalface.evaluate.simulation import Progress
 from coalface.studies.pools.intake import Batch, Columns, Intake
 from coalface.studies.pools.pool_files import PREDICTIONS, Partition, find_partitions, targets_of
-from coalface.studies.pools.tasks import ModelFile, PartitionTask, PoolOutcome, Progress, run_pool
+from coalface.studies.pools.tasks import ModelFile, PartitionTask, PoolOutcome, run_pool
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from coalface.data.near_duplicates import near_duplicates, row_digests
 from coalface.data.numbers import finite_number, whole_number
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError
+from coalface.evaluate.simulation import Progress
 from coalface.files.atomic import atomic_write
 from coalface.kernels.turns import ALONE
 from coalface.learner.named_learner import NamedLearner
@@ -37,7 +38,7 @@ from coalface.studies.pools.pool_files import (
     parquet_notes,
 )
 from coalface.studies.pools.predictions import labels_as_arrow, made_folder
-from coalface.studies.pools.tasks import ModelFile, PartitionTask, PoolOutcome, Progress, run_pool, write_tables
+from coalface.studies.pools.tasks import ModelFile, PartitionTask, PoolOutcome, run_pool, write_tables
 
 _LEAST_PENDING = 2**13  # rows that wait before the best of them are kept
 _DIGEST = f"{PREFIX}digest"

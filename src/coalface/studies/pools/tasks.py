@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from threadpoolctl import threadpool_limits
 
 from coalface.errors import CoalfaceError, FileFormatError, InputError, counted, in_one_line
+from coalface.evaluate.simulation import Progress
 from coalface.files.atomic import atomic_write
 from coalface.learner.named_learner import NamedLearner, require_model
 from coalface.studies.cells import Stopped
@@ -28,7 +29,6 @@ from coalface.studies.pools.pool_files import NOTES, Partition, parquet_notes
 from coalface.studies.tasks import RETRIES, run_tasks
 
 _TASKS_PER_WORKER = 2  # waiting or running
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
