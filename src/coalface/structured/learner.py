@@ -4,9 +4,8 @@ import os
 import warnings
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
+from dataclasses import dataclass, field
 from typing import Any, Self
-
-import numpy as np
 
 from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number, whole_number
@@ -19,18 +18,17 @@ from coalface.structured.beam import best_of_beam
 from coalface.structured.episode import Episode, EpisodeGroup, LearnedPolicy
 from coalface.structured.feature_columns import FeatureColumns
 from coalface.structured.known_losses import KnownLosses, fingerprint
-from coalface.structured.policies import PolicyLearner, begun, read_learner, set_warm_up, write_learner
+from coalface.structured.policies import PolicyLearner, begun, set_warm_up
 from coalface.structured.policy_choice import PolicyChoice
 from coalface.structured.rollouts import Rollouts
 from coalface.structured.row_policy import PolicyCheckpoint, RowPolicy
 from coalface.structured.task import SearchTask, check_task, complete, has_action_features, valid_actions
 
-_SAVED_PARAMS = ("roll_in", "roll_out", "mixture", "passes", "warm_up", "at_once", "retries", "timeout", "random_state")
-_KIND = "search learner"
 _ENOUGH_COSTS = 200  # of actions other than the reference's, for the warning of ties
 Progress = Callable[[int, int, int], None]
 
 
+@dataclass(eq=False, repr=False)
 class SearchLearner(PolicyLearner):
     """Learns a policy for a ``SearchTask`` (AggreVaTe) and rolls out only actions whose cost can still matter.
 
@@ -46,35 +44,20 @@ class SearchLearner(PolicyLearner):
     True
     """
 
-    _rollouts: Rollouts
-
-    def __init__(
-        self,
-        task: SearchTask[Any, Any],
-        policy: CostClassifier | None = None,
-        roll_in: str = "learned",
-        roll_out: str = "auto",
-        mixture: float | str = 0.5,
-        passes: int = 1,
-        warm_up: int = 10,
-        executor: Executor | None = None,
-        at_once: int = 1,
-        retries: int = 0,
-        timeout: float | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.task = task
-        self.policy = policy
-        self.roll_in = roll_in
-        self.roll_out = roll_out
-        self.mixture = mixture
-        self.passes = passes
-        self.warm_up = warm_up
-        self.executor = executor
-        self.at_once = at_once
-        self.retries = retries
-        self.timeout = timeout
-        self.random_state = random_state
+    task: SearchTask[Any, Any]
+    policy: CostClassifier | None = None
+    roll_in: str = "learned"
+    roll_out: str = "auto"
+    mixture: float | str = 0.5
+    passes: int = 1
+    warm_up: int = 10
+    executor: Executor | None = None
+    at_once: int = 1
+    retries: int = 0
+    timeout: float | None = None
+    random_state: int = 0
+    _rollouts: Rollouts = field(init=False)
+    _kind, _not_saved = "search learner", ("policy", "task", "executor")
 
     def fit(self, examples: Iterable[Any], progress: Progress | None = None) -> Self:
         """Forget everything, then learn the examples in order, ``passes`` times.
@@ -129,27 +112,25 @@ class SearchLearner(PolicyLearner):
         """
         self._check_fitted()
         own = {
-            "params": {name: np.asarray(getattr(self, name)).item() for name in _SAVED_PARAMS},
             "features": list(self._columns.by_name),
             "width": self._columns.width,
             "counts": [self.episodes_, self.rollouts_, self.passes_],
             "cached": self._rollouts.known.plain(),
         }
-        write_learner(path, _KIND, self.policy_, own, {})
+        self._write(path, own)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], task: SearchTask[Any, Any], executor: Executor | None = None) -> Self:
         """The learner that ``save`` wrote, for the same task."""
         check_task(task)
-        policy, own, _ = read_learner(path, _KIND)
+        learner, policy, own, _ = cls._read(path, task=task, executor=executor)
         learned_for = policy.classes_.tolist()
         if learned_for != list(task.actions):
             raise InputError(
                 f"{path} was learned for the actions {learned_for}, the task has {list(task.actions)}. Pass the saved "
                 "learner's task."
             )
-        with rebuilding(path, _KIND):
-            learner = cls(task, policy=clone(policy), executor=executor, **own["params"])
+        with rebuilding(path, cls._kind):
             episodes, rollouts, passes = own["counts"]
             learner._rollouts = Rollouts(task, executor, rollouts, KnownLosses.of_plain(own["cached"]))
             learner._start_from(policy, FeatureColumns(own["features"], own["width"]), episodes, passes)
@@ -168,11 +149,28 @@ class SearchLearner(PolicyLearner):
         timeout = None if self.timeout is None else finite_number("timeout", self.timeout, 0.0, above=True)
         if timeout is not None and self.executor is None:
             raise InputError(f"timeout needs an executor, got timeout={timeout:g} without one. Pass executor=...")
-        policy = None if hasattr(self, "policy_") else _policy_for(self.task, self.policy, self.random_state)
+        policy = None if hasattr(self, "policy_") else self._new_policy()
         known = self._rollouts.known if hasattr(self, "_rollouts") and self._rollouts.task is self.task else None
         self._rollouts = Rollouts(self.task, self.executor, self.rollouts_, known, retries, timeout)
         if policy is not None:
             self._start_from(policy, FeatureColumns(), 0, 0)
+
+    def _default_policy(self) -> CostClassifier:
+        return CoalClassifier(
+            random_state=self.random_state, model="shared" if has_action_features(self.task) else "online"
+        )
+
+    def _new_policy(self) -> CostClassifier:
+        """The policy, which has begun with the task's actions."""
+        actions, shares = label_array(self.task.actions, "task.actions"), has_action_features(self.task)
+        policy = begun(self._given_policy(), actions, may_have=["budget"])
+        if policy.model_.reads_label_features != shares:
+            needed = "model='shared'" if shares else "another model: its actions have no features"
+            raise InputError(
+                f"policy must have {needed}, because task.action_features is {'' if shares else 'not '}defined, got "
+                f"{policy.model!r}."
+            )
+        return policy
 
     def _keep_paid(self, failed: Self) -> None:
         """Count the roll-outs of a failed fit and keep their losses, though nothing was learned from them."""
@@ -253,20 +251,6 @@ class SearchLearner(PolicyLearner):
                     yield best_of_beam(self.task, start, choose.costs_in, width).state
             except InputError as problem:
                 raise _with_text(problem, f"Example {number}: {problem}") from problem
-
-
-def _policy_for(task: SearchTask[Any, Any], given: CostClassifier | None, seed: int) -> CostClassifier:
-    """An unfitted policy over the task's actions."""
-    shares = has_action_features(task)
-    default = CoalClassifier(random_state=seed, model="shared" if shares else "online")
-    policy = begun(given, default, label_array(task.actions, "task.actions"), may_have=["budget"])
-    if policy.model_.reads_label_features != shares:
-        needed = "model='shared'" if shares else "another model: its actions have no features"
-        raise InputError(
-            f"policy must have {needed}, because task.action_features is {'' if shares else 'not '}defined, got "
-            f"{policy.model!r}."
-        )
-    return policy
 
 
 def _warns_of_ties(group: EpisodeGroup) -> bool:

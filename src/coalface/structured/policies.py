@@ -4,10 +4,13 @@ Everything that builds a policy, knows its parameters, or writes it to a file is
 """
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from inspect import signature
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import InputError, shortened
@@ -20,6 +23,7 @@ from coalface.sklearn_base import BaseEstimator, clone
 from coalface.structured.tagging.spans import OUTSIDE, marks_spans
 
 _KINDS = {kind.__name__: kind for kind in (CoalClassifier, RidgeCoalClassifier, OracleCoalClassifier)}
+_NONE: Mapping[str, Any] = MappingProxyType({})
 _STATES_PER_EXAMPLE = 100  # limits the warm-up, since a single example may have thousands of states
 _NOT_OF_A_POLICY = {  # parameters that stay at their defaults, and what to do instead
     "cost_bounds": "Costs of actions lie in [0, 1]: set the scale of the task",
@@ -61,32 +65,26 @@ def policy_settings() -> dict[str, Any]:
     return {name: parameter.default for name, parameter in found if name not in _NOT_OF_A_LINE}
 
 
-def begun(
-    given: CostClassifier | None, default: CostClassifier, actions: Any, *, may_have: Sequence[str] = ()
-) -> CostClassifier:
-    """A copy of the given policy, or the default one, that has begun with these actions; it does not warm up."""
-    if given is not None and not isinstance(given, CostClassifier):
+def begun(given: CostClassifier, actions: Any, *, may_have: Sequence[str] = ()) -> CostClassifier:
+    """A copy of the given policy that has begun with these actions; it does not warm up."""
+    if not isinstance(given, CostClassifier):
         raise InputError(f"policy must be a CoalClassifier or None, got {shortened(given)}.")
-    policy: CostClassifier = default if given is None else clone(given)
     for name, remedy in _NOT_OF_A_POLICY.items():
-        value = getattr(policy, name)
+        value = getattr(given, name)
         if name not in may_have and value is not None and not (name == "cost_bounds" and tuple(value) == (0.0, 1.0)):
             raise InputError(f"policy must have the default {name}, got {shortened(value)}. {remedy}.")
-    policy.classes, policy.warm_up = actions, 0
-    return policy.begin()
+    return clone(given).set_params(classes=actions, warm_up=0).begin()
 
 
-def begun_compiled(
-    given: CostClassifier | None, default: CostClassifier, actions: Any, *, may_have: Sequence[str] = ()
-) -> CostClassifier:
+def begun_compiled(given: CostClassifier, actions: Any, *, may_have: Sequence[str] = ()) -> CostClassifier:
     """As ``begun``, for the compiled loops, which know the online model; it is also what "auto" means here.
 
-    >>> begun_compiled(CoalClassifier(mellowness=0.2), CoalClassifier(), ["D", "N"]).model_
+    >>> begun_compiled(CoalClassifier(mellowness=0.2), ["D", "N"]).model_
     OnlineModel()
     """
     if isinstance(given, CoalClassifier) and given.model == "auto":
         given = clone(given).set_params(model="online")
-    policy = begun(given, default, actions, may_have=may_have)
+    policy = begun(given, actions, may_have=may_have)
     if type(policy.model_) is not OnlineModel or policy.model_.interactions is not None:
         raise InputError(
             f"policy must have model='online' without interactions here, got {policy.model_!r}. Use SearchLearner for "
@@ -113,16 +111,38 @@ def set_warm_up(policy: CostClassifier, warm_up: int, n_examples: int) -> bool:
     return is_on
 
 
-class PolicyLearner(BaseEstimator):
+class PolicyLearner(BaseEstimator, ABC):
     """The base of all learners of this package: each has a policy, which COAL teaches."""
 
     policy: CostClassifier | None
     policy_: CostClassifier
+    _kind: ClassVar[str]  # of its files
+    _not_saved: ClassVar[tuple[str, ...]] = ("policy",)  # parameters that are not in its files, or not as they are
 
     @property
     def costs_queried_(self) -> int:
         """How many costs the policy has asked for, in all passes."""
         return self.policy_.costs_queried_ if hasattr(self, "policy_") else 0
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``policy__x`` is one of the policy, which is the default one if there was none.
+
+        >>> from coalface.structured import DependencyParser
+        >>> parser = DependencyParser().set_params(policy__mellowness=0.2)
+        >>> parser.policy.mellowness, parser.policy.model
+        (0.2, 'online')
+        """
+        if self.policy is None and any(name.startswith("policy__") for name in params):
+            self.policy = self._default_policy()
+        super().set_params(**params)
+        return self
+
+    @abstractmethod
+    def _default_policy(self) -> CostClassifier:
+        """The unfitted policy of a learner to which the user gives none."""
+
+    def _given_policy(self) -> CostClassifier:
+        return self._default_policy() if self.policy is None else self.policy
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "policy_"):
@@ -138,29 +158,35 @@ class PolicyLearner(BaseEstimator):
             delattr(self, name)
         self.__dict__.update(vars(fitted))
 
+    def _write(
+        self,
+        path: str | os.PathLike[str],
+        own: Mapping[str, Any],
+        arrays: Mapping[str, NDArray[Any]] = MappingProxyType({}),
+    ) -> None:
+        """Write the parameters, the policy, and these JSON values and arrays to one file, atomically."""
+        self._check_fitted()
+        policy = self.policy_
+        name = type(policy).__name__
+        if _KINDS.get(name) is not type(policy):
+            raise InputError(
+                f"policy must be one of coalface's own learners to be saved, got {name}. Use one of these."
+            )
+        params = {name: value for name, value in self.get_params(deep=False).items() if name not in self._not_saved}
+        plain = {name: None if value is None else np.asarray(value).tolist() for name, value in params.items()}
+        with policy.model_.lock:
+            meta, learned = policy.bundled()
+            of_learner = {"params": plain, "has_policy": self.policy is not None, "own": own, "arrays": list(arrays)}
+            write_bundle(path, self._kind, {**of_learner, "kind": name, "policy": meta}, {**learned, **arrays})
 
-def write_learner(
-    path: str | os.PathLike[str],
-    kind: str,
-    policy: CostClassifier,
-    own: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
-) -> None:
-    """Write a policy to one file, atomically, with the JSON values and arrays of its learner."""
-    name = type(policy).__name__
-    if _KINDS.get(name) is not type(policy):
-        raise InputError(f"policy must be one of coalface's own learners to be saved, got {name}. Use one of these.")
-    with policy.model_.lock:
-        meta, learned = policy.bundled()
-        values = {"own": own, "arrays": list(arrays), "kind": name, "policy": meta}
-        write_bundle(path, kind, values, {**learned, **arrays})
-
-
-def read_learner(
-    path: str | os.PathLike[str], kind: str
-) -> tuple[CostClassifier, dict[str, Any], dict[str, NDArray[Any]]]:
-    """The policy, the values and the arrays of a file of this kind."""
-    meta, arrays = read_bundle(path, kind)
-    with rebuilding(path, kind):
-        own = {name: arrays.pop(name) for name in meta["arrays"]}
-        return _KINDS[meta["kind"]].from_bundle(meta["policy"], arrays, path=path), meta["own"], own
+    @classmethod
+    def _read(
+        cls, path: str | os.PathLike[str], **others: Any
+    ) -> tuple[Self, CostClassifier, dict[str, Any], dict[str, NDArray[Any]]]:
+        """A learner with the parameters of a file and ``others``, its policy, and the values and arrays."""
+        meta, arrays = read_bundle(path, cls._kind)
+        with rebuilding(path, cls._kind):
+            own = {name: arrays.pop(name) for name in meta["arrays"]}
+            policy = _KINDS[meta["kind"]].from_bundle(meta["policy"], arrays, path=path)
+            given = clone(policy) if meta["has_policy"] else None
+            return cls(**{**meta["params"], "policy": given, **others}), policy, meta["own"], own

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
@@ -13,7 +13,6 @@ from coalface.data.numbers import flag, whole_number
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import rebuilding
 from coalface.learner.estimator import CostClassifier
-from coalface.sklearn_base import clone
 from coalface.structured.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
 from coalface.structured.kernels.parsing import Losses
 from coalface.structured.parsing.averages import Averages
@@ -23,14 +22,14 @@ from coalface.structured.parsing.runs import ParsingRun, model_of, parse, weight
 from coalface.structured.parsing.scores import Attachment, attachment_scores
 from coalface.structured.parsing.task import best_roll_out, loss_of_label
 from coalface.structured.parsing.treebank import checked_trees, treebank_of
-from coalface.structured.policies import PolicyLearner, begun_compiled, parser_policy, read_learner, write_learner
+from coalface.structured.policies import PolicyLearner, begun_compiled, parser_policy
 from coalface.structured.policy_choice import AUTO
 
 _ROLL_OUTS = (AUTO, "reference", "none")
-_KIND = "parser"
 Progress = Callable[[int, int, int], None]
 
 
+@dataclass(eq=False, repr=False)
 class DependencyParser(PolicyLearner):
     """Finds the head and the label of every word, and learns to from as few costs of parser actions as possible.
 
@@ -47,34 +46,21 @@ class DependencyParser(PolicyLearner):
     Attachment(unlabelled=1.0, labelled=1.0)
     """
 
-    labels_: NDArray[np.str_]
-    root_labels_: NDArray[np.str_]
+    system: str = "arc-eager"
+    policy: CostClassifier | None = None
+    passes: int = 4
+    shuffle: bool = True
+    averaged: bool = False
+    wrong_label: float = 1.0
+    roll_out: str = "auto"
+    hash_bits: int = 14
+    warm_up: int = 10
+    random_state: int = 0
+    labels_: NDArray[np.str_] = field(init=False)
+    root_labels_: NDArray[np.str_] = field(init=False)
     sentences_ = 0  # learned so far; a sentence counts once per pass
-    _grammar: Grammar
-
-    def __init__(
-        self,
-        system: str = "arc-eager",
-        policy: CostClassifier | None = None,
-        passes: int = 4,
-        shuffle: bool = True,
-        averaged: bool = False,
-        wrong_label: float = 1.0,
-        roll_out: str = "auto",
-        hash_bits: int = 14,
-        warm_up: int = 10,
-        random_state: int = 0,
-    ) -> None:
-        self.system = system
-        self.policy = policy
-        self.passes = passes
-        self.shuffle = shuffle
-        self.averaged = averaged
-        self.wrong_label = wrong_label
-        self.roll_out = roll_out
-        self.hash_bits = hash_bits
-        self.warm_up = warm_up
-        self.random_state = random_state
+    _kind, _not_saved = "parser", ("policy", "system", "hash_bits")
+    _grammar: Grammar = field(init=False)
 
     # -- learning ------------------------------------------------------------------------------
 
@@ -199,24 +185,18 @@ class DependencyParser(PolicyLearner):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state with its labels to one file, atomically; ``load`` continues exactly from there."""
         self._check_fitted()
-        params = {name: value for name, value in self.get_params(deep=False).items() if name != "policy"}
-        params |= {"system": self._grammar.system, "hash_bits": self._grammar.bits}
-        own = {
-            "params": {name: np.asarray(value).item() for name, value in params.items()},
-            "has_policy": self.policy is not None,
-            "sentences": self.sentences_,
-            "tags": self._tags.plain(),
-        }
+        learned_with = {"system": self._grammar.system, "hash_bits": self._grammar.bits}
+        own = {**learned_with, "sentences": self.sentences_, "tags": self._tags.plain()}
         arrays = {"labels_": self.labels_, "roots_": self.root_labels_, "weights": self._prediction_weights()}
         arrays |= {f"paid_{name}": array for name, array in self._paid._asdict().items()}
-        write_learner(path, _KIND, self.policy_, own, arrays)
+        self._write(path, own, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The parser that ``save`` wrote."""
-        policy, own, arrays = read_learner(path, _KIND)
-        with rebuilding(path, _KIND):
-            parser = cls(**own["params"], policy=clone(policy) if own["has_policy"] else None)
+        parser, policy, own, arrays = cls._read(path)
+        with rebuilding(path, cls._kind):
+            parser.system, parser.hash_bits = own["system"], own["hash_bits"]
             parser.sentences_, parser._tags = int(own["sentences"]), KnownTags(own["tags"])
             parser.labels_, parser.root_labels_ = np.array(arrays["labels_"]), np.array(arrays["roots_"])
             parser._grammar = parser._grammar_with(parser.labels_.tolist(), parser.root_labels_.tolist())
@@ -249,5 +229,8 @@ class DependencyParser(PolicyLearner):
         roll_out = best_roll_out(wrong_label) if self.roll_out == AUTO else self.roll_out
         return Losses(wrong_label, 1.0, imitates=roll_out == "none")
 
+    def _default_policy(self) -> CostClassifier:
+        return parser_policy(random_state=self.random_state)
+
     def _new_policy(self, grammar: Grammar) -> CostClassifier:
-        return begun_compiled(self.policy, parser_policy(random_state=self.random_state), np.array(grammar.names))
+        return begun_compiled(self._given_policy(), np.array(grammar.names))

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,9 +14,8 @@ from coalface.files.bundle import rebuilding
 from coalface.learner.budget import Budget
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.unlearned import warn_of_unlearned
-from coalface.sklearn_base import clone
 from coalface.structured.kernels.tagging import TagRules
-from coalface.structured.policies import PolicyLearner, begun_compiled, read_learner, tagger_policy, write_learner
+from coalface.structured.policies import PolicyLearner, begun_compiled, tagger_policy
 from coalface.structured.tagging.runs import TaggingRun, predict_tags
 from coalface.structured.tagging.sentences import (
     check_legal,
@@ -31,9 +30,9 @@ from coalface.structured.tagging.tag_features import TokenRows, check_history, c
 from coalface.structured.tagging.tag_rules import check_scheme, tag_rules
 
 Progress = Callable[[int, int, int], None]
-_KIND = "tagger"
 
 
+@dataclass(eq=False, repr=False)
 class SequenceTagger(PolicyLearner):
     """Tags the words of sentences, and learns to from as few roll-outs as possible.
 
@@ -54,36 +53,21 @@ class SequenceTagger(PolicyLearner):
     True
     """
 
-    classes_: NDArray[np.str_]
+    classes: Any = None
+    cost_matrix: Any = None
+    policy: CostClassifier | None = None
+    passes: int = 1
+    window: int = 2
+    history: int = 2
+    conjunctions: bool = True
+    constraints: str | None = None
+    roll_out: str = "reference"
+    warm_up: int = 10
+    budget: Any = None
+    random_state: int = 0
+    classes_: NDArray[np.str_] = field(init=False)
     sentences_ = 0  # learned so far; a sentence counts once per pass
-
-    def __init__(
-        self,
-        classes: Any = None,
-        cost_matrix: Any = None,
-        policy: CostClassifier | None = None,
-        passes: int = 1,
-        window: int = 2,
-        history: int = 2,
-        conjunctions: bool = True,
-        constraints: str | None = None,
-        roll_out: str = "reference",
-        warm_up: int = 10,
-        budget: Any = None,
-        random_state: int = 0,
-    ) -> None:
-        self.classes = classes
-        self.cost_matrix = cost_matrix
-        self.policy = policy
-        self.passes = passes
-        self.window = window
-        self.history = history
-        self.conjunctions = conjunctions
-        self.constraints = constraints
-        self.roll_out = roll_out
-        self.warm_up = warm_up
-        self.budget = budget
-        self.random_state = random_state
+    _kind, _not_saved = "tagger", ("policy", "budget")
 
     # -- learning ------------------------------------------------------------------------------
 
@@ -150,6 +134,9 @@ class SequenceTagger(PolicyLearner):
         elif policy.budget is None:
             policy.start_budget(budget)
 
+    def _plain_budget(self) -> dict[str, Any] | None:
+        return None if self.budget is None else self._checked_budget().plain()
+
     def _checked_budget(self) -> Budget:
         given = self.budget
         return Budget.of(given) if isinstance(given, Budget | Mapping) else Budget(costs=whole_number("budget", given))
@@ -209,21 +196,16 @@ class SequenceTagger(PolicyLearner):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to one file, atomically; ``load`` continues exactly from there."""
-        self._check_fitted()
-        params = {name: value for name, value in self.get_params(deep=False).items() if name != "policy"}
-        params["budget"] = None if self.budget is None else self._checked_budget().plain()
-        plain = {name: None if value is None else np.asarray(value).tolist() for name, value in params.items()}
-        own = {"params": plain, "has_policy": self.policy is not None, "sentences": self.sentences_}
-        write_learner(path, _KIND, self.policy_, own, {})
+        self._write(path, {"sentences": self.sentences_, "budget": self._plain_budget()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The tagger that ``save`` wrote."""
-        policy, own, _ = read_learner(path, _KIND)
-        with rebuilding(path, _KIND):
-            tagger = cls(**own["params"], policy=clone(policy).set_params(budget=None) if own["has_policy"] else None)
-            tagger.classes_, tagger.policy_, tagger.sentences_ = policy.classes_, policy, int(own["sentences"])
-        return tagger
+        tagger, policy, own, _ = cls._read(path)
+        with rebuilding(path, cls._kind):
+            tagger.budget, tagger.sentences_ = own["budget"], int(own["sentences"])
+        tagger.classes_, tagger.policy_ = policy.classes_, policy
+        return tagger if tagger.policy is None else tagger.set_params(policy__budget=None)
 
     def start_run(
         self, classes: NDArray[np.str_], tokens: TokenRows, truth: NDArray[np.int32], sentences: NDArray[np.int64]
@@ -233,9 +215,13 @@ class SequenceTagger(PolicyLearner):
 
     # -- internals -----------------------------------------------------------------------------
 
+    def _default_policy(self, classes: Any = None) -> CostClassifier:
+        tags = self.classes if classes is None else classes
+        return tagger_policy([] if tags is None else list(tags), random_state=self.random_state)
+
     def _new_policy(self, classes: NDArray[np.str_]) -> CostClassifier:
-        default = tagger_policy(classes.tolist(), random_state=self.random_state)
-        return begun_compiled(self.policy, default, classes, may_have=["abstain_cost"])
+        given = self._default_policy(classes) if self.policy is None else self.policy
+        return begun_compiled(given, classes, may_have=["abstain_cost"])
 
     def _answers(self) -> NDArray[Any]:
         """All that ``predict`` may return for a word: the tags and, last, ``abstain_label``."""
