@@ -27,7 +27,7 @@ def test_the_json_equals_the_report_of_the_library(model, capsys):
 
 
 def test_the_screen_and_the_page_show_the_same_numbers(model, capsys):
-    code, out, err = run(capsys, "evaluate m.coal test.csv --label kind --html page.html")
+    code, out, err = run(capsys, "evaluate m.coal test.csv --label kind --report page.html")
     report = json.loads(run(capsys, "evaluate m.coal test.csv --label kind --json")[1])
     page = (model / "page.html").read_text(encoding="utf-8")
     assert code == 0
@@ -60,8 +60,8 @@ def test_mistakes_are_one_line(model, capsys):
     assert "There is no file lost.jsonl" in refused(capsys, "evaluate m.coal lost.jsonl --logged")
     assert "--label" in refused(capsys, "evaluate m.coal test.csv --reader ignore=kind")
     assert "There is no model other.coal" in refused(capsys, "evaluate other.coal test.csv")
-    assert "--html must lie in a folder that exists" in refused(
-        capsys, "evaluate m.coal test.csv --label kind --html lost/page.html"
+    assert "--report must lie in a folder that exists" in refused(
+        capsys, "evaluate m.coal test.csv --label kind --report lost/page.html"
     )
     (model / "strange.csv").write_text("a,b,c,d,kind\n1,2,3,4,legal\n")
     assert "legal" in refused(capsys, "evaluate m.coal strange.csv --label kind")

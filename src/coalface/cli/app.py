@@ -101,7 +101,7 @@ _add(
     app,
     "evaluate",
     evaluate,
-    "evaluate calls.coal test-calls.csv --label kind --html calls.html",
+    "evaluate calls.coal test-calls.csv --label kind --report calls.html",
     "evaluate calls.coal test-calls.csv --label kind --json",
 )
 _add(app, "ask", ask, "ask calls.coal new-calls.csv --max-costs 200 > questions.jsonl")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_groups import ReaderOptions
+from coalface.cli.option_groups import ExampleOptions
 from coalface.cli.option_values import given
 from coalface.cli.screen import counted, described_columns, spending
 
@@ -31,8 +31,7 @@ def ask(
     alike: options.Alike = None,
     candidates: options.Candidates = False,
     block: options.Block = options.BLOCK_ROWS,
-    format: options.Format = "auto",
-    reading: ReaderOptions,
+    reading: ExampleOptions,
 ) -> None:
     """Print the costs worth asking for, as JSON lines.
 
@@ -55,7 +54,7 @@ def ask(
     current, counts = NamedLearner.load(model), AskedCounts()
     learner = current.learner
     at_once = max_costs is not None or learner.budget is not None
-    stream = Stream(data, format, reading.given(), rows=_ALL_ROWS if at_once else block)
+    stream = Stream(data, reading.format, reading.given(), rows=_ALL_ROWS if at_once else block)
     for dataset in examples_of(current, stream, candidates=candidates):
         if current.keep_encoder(dataset) and current.encoder is not None:
             with exclusive(model):

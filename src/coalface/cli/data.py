@@ -8,7 +8,7 @@ import typer
 
 from coalface.cli import options
 from coalface.cli.option_groups import ReaderOptions
-from coalface.cli.option_values import check_new
+from coalface.cli.option_values import check_target
 from coalface.cli.screen import counted, described_columns, print_table
 from coalface.errors import InputError
 
@@ -50,7 +50,6 @@ def info(
     data: options.NamedData,
     *,
     as_json: options.Json = False,
-    format: options.Format = "auto",
     reading: ReaderOptions,
 ) -> None:
     """Show the size and the density of a dataset, and how its columns are encoded.
@@ -62,8 +61,8 @@ def info(
     from coalface.studies.known.catalogue import find_train_test
 
     how = reading.given()
-    both = find_train_test(data, format, how)
-    parts = {"value": read_dataset(data, format, **how)} if both is None else both._asdict()
+    both = find_train_test(data, reading.format, how)
+    parts = {"value": read_dataset(data, reading.format, **how)} if both is None else both._asdict()
     if as_json:
         values = {part: _numbers(dataset) for part, dataset in parts.items()}
         typer.echo(json.dumps(values if both else values["value"], allow_nan=False))
@@ -117,7 +116,6 @@ def convert(
     target: Annotated[Path, typer.Argument(metavar="DST", help=".vw, .csv or .npz; no suffix: a dataset folder.")],
     *,
     force: options.Force = False,
-    format: options.Format = "auto",
     to: Annotated[str, typer.Option(help="The format of DST: auto, vw, csv, npz or folder.")] = "auto",
     reading: ReaderOptions,
 ) -> None:
@@ -130,10 +128,10 @@ def convert(
     from coalface.studies.known.catalogue import find_train_test
 
     how = reading.given()
-    both = find_train_test(source, format, how)
+    both = find_train_test(source, reading.format, how)
     if both is None:
-        check_new(target, force=force)
-        _write(read_dataset(source, format, **how), target, to)
+        check_target(target, force=force)
+        _write(read_dataset(source, reading.format, **how), target, to)
         return
     suffix = "" if to in ("auto", "folder") else f".{to}"
     if target.suffix:
@@ -143,7 +141,7 @@ def convert(
         )
     parts = {target / f"{part}{suffix}": dataset for part, dataset in both._asdict().items()}
     for path in parts:
-        check_new(path, force=force)
+        check_target(path, force=force)
     for path, dataset in parts.items():
         target.mkdir(parents=True, exist_ok=True)
         _write(dataset, path, to)

@@ -19,12 +19,11 @@ def evaluate(
     model: options.Model,
     data: options.Data,
     *,
-    html: Annotated[Path | None, typer.Option(help="Write an HTML page with tables and figures.")] = None,
+    report: options.Report = None,
     logged: Annotated[
         bool, typer.Option("--logged", help="DATA is a log of served labels: estimate what the model would have cost.")
     ] = False,
     as_json: options.Json = False,
-    format: options.Format = "auto",
     reading: ReaderOptions,
 ) -> None:
     """Measure how good a model is on data with known costs.
@@ -36,24 +35,24 @@ def evaluate(
     estimates say what the model's predictions would have cost instead.
     """
     if logged:
-        if html is not None:
-            raise InputError("--html cannot be used with --logged, which prints one table. Leave out --html.")
+        if report is not None:
+            raise InputError("--report cannot be used with --logged, which prints one table. Leave out --report.")
         _evaluate_log(model, data, as_json=as_json)
         return
     from coalface.data.formats.readers import format_of
     from coalface.evaluate.report import evaluation_report
     from coalface.learner.named_learner import NamedLearner
 
-    if html is not None:
-        check_output(html, "--html")
+    if report is not None:
+        check_output(report, "--report")
     current = NamedLearner.load(model)
     options = reading.given()
     if "cost_matrix" not in options:
-        options = current.with_own_costs(format_of(data, format), options)
-    dataset = current.read(data, format, options)
+        options = current.with_own_costs(format_of(data, reading.format), options)
+    dataset = current.read(data, reading.format, options)
     if reading.label is not None:
         typer.echo(f"Costs: {'0 and 1' if 'cost_matrix' not in options else 'of the cost matrix'}.", err=True)
-    report = evaluation_report(
+    found = evaluation_report(
         current.learner,
         dataset.X,
         dataset.cost,
@@ -61,12 +60,12 @@ def evaluate(
         feature_names=current.feature_names,
     )
     if as_json:
-        typer.echo(report.to_json())
+        typer.echo(found.to_json())
     else:
-        _print_report(report)
-    if html is not None:
-        report.to_html(html, f"{model.name} on {data.name}")
-        typer.echo(f"Report: {html.resolve()}", err=True)
+        _print_report(found)
+    if report is not None:
+        found.to_html(report, f"{model.name} on {data.name}")
+        typer.echo(f"Report: {report.resolve()}", err=True)
 
 
 def _print_report(report: "EvaluationReport") -> None:

@@ -1,13 +1,23 @@
 """Options that stand together in several verbs: a verb takes each group as one value."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from typing import Any
 
 from coalface.cli import options
-from coalface.cli.option_values import embedder_in, given, model_in, reader_options
+from coalface.cli.option_values import (
+    MODEL_EXISTS,
+    check_new,
+    check_nothing_given,
+    check_output,
+    embedder_in,
+    given,
+    model_in,
+    reader_options,
+)
 
 
 @dataclass(frozen=True)
@@ -78,30 +88,65 @@ class ColumnOptions:
 
 
 @dataclass(frozen=True)
-class ReaderOptions(ColumnOptions):
-    """The options of a reader of data."""
+class ExampleOptions(ColumnOptions):
+    """The options of a reader of examples, whose costs are not used."""
 
-    cost_matrix: options.CostMatrix = None
     features: options.Features = None
+    format: options.Format = "auto"
     reader: options.Reader = None
 
     def given(self) -> dict[str, Any]:
         """The options that the user gave, by the names that readers have for them.
 
-        >>> ReaderOptions(label="kind", reader=["bits=20"]).given()
-        {'label': 'kind', 'bits': 20}
+        >>> ExampleOptions(label="kind", reader=["bits=20"], id="nr").given()
+        {'bits': 20, 'label': 'kind', 'id': 'nr'}
         """
-        named = given(text=self.text or None, id=self.id, ignore=self.ignore or None, embed=embedder_in(self.features))
-        return {**reader_options(self.label, self.cost_matrix, self.reader), **named}
+        return {**reader_options(self.reader), **super().given(), **given(embed=embedder_in(self.features))}
+
+
+@dataclass(frozen=True)
+class ReaderOptions(ExampleOptions):
+    """The options of a reader of examples and their costs."""
+
+    cost_matrix: options.CostMatrix = None
+
+    def given(self) -> dict[str, Any]:
+        """The options that the user gave, by the names that readers have for them.
+
+        >>> ReaderOptions(label="kind", cost_matrix="costs.csv").given()
+        {'label': 'kind', 'cost_matrix': 'costs.csv'}
+        """
+        return {**super().given(), **given(cost_matrix=self.cost_matrix)}
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """Where a tagger or a parser is kept, and how long it learns."""
+
+    model: options.ModelFile
+    more: options.Continue = False
+    passes: options.Passes = None
+
+    @contextmanager
+    def saving(self, settings: dict[str, Any]) -> Iterator[None]:
+        """Hold the file while a new model learns with these settings, or a saved one learns more with its own."""
+        from coalface.files.atomic import exclusive
+
+        check_output(self.model, "--model")
+        if self.more:
+            check_nothing_given(settings)
+        with exclusive(self.model):
+            if not self.more:
+                check_new(self.model, MODEL_EXISTS)
+            yield
 
 
 def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
     """The verb with every option of its groups as a parameter of its own, which is what Typer reads.
 
-    >>> def show(data: str, *, reading: ReaderOptions) -> None:
-    ...     print(data, reading.given())
-    >>> others = dict.fromkeys(["cost_matrix", "text", "features", "id", "ignore", "reader"])
-    >>> with_groups(show)(data="calls.csv", label="kind", **others)
+    >>> def show(data: str, *, columns: ColumnOptions) -> None:
+    ...     print(data, columns.given())
+    >>> with_groups(show)(data="calls.csv", label="kind", text=None, id=None, ignore=None)
     calls.csv {'label': 'kind'}
     """
     groups = {

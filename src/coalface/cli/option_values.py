@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from coalface.learner.classifiers import CoalClassifier
     from coalface.models.online import OnlineModel
 
+MODEL_EXISTS = "Pass --continue to learn more with it, or another --model."
 _OPTION_OF = {"seed": "random_state", "cost_model": "model"}  # where they have other names
 _LISTS = {"ignore", "text", "keep", "ngrams", "skips", "classes", "feature_names"}
 _FLAGS = {"zero_based", "grouped"}
@@ -74,13 +75,24 @@ def check_output(path: Path, option: str) -> None:
         raise InputError(f"{option} must lie in a folder that exists, got {path.as_posix()!r}. Make the folder first.")
 
 
-def check_new(path: Path, *, force: bool) -> None:
+def check_new(path: Path, advice: str, **remedy: Any) -> None:
+    """Refuse to overwrite what exists.
+
+    >>> check_new(Path("."), "Choose another name, or overwrite it.", force=True)
+    Traceback (most recent call last):
+    coalface.errors.InputError: . exists already. Choose another name, or overwrite it.
+    """
+    if path.exists():
+        raise InputError(f"{path} exists already. {advice}", remedy=remedy)
+
+
+def check_target(path: Path, *, force: bool) -> None:
     """Refuse to overwrite what exists, unless the user gave ``--force``.
 
-    >>> check_new(Path("lost", "calls.vw"), force=False)
+    >>> check_target(Path("lost", "calls.vw"), force=False)
     """
-    if path.exists() and not force:
-        raise InputError(f"{path} exists already. Choose another name, or overwrite it.", remedy={"force": True})
+    if not force:
+        check_new(path, "Choose another name, or overwrite it.", force=True)
 
 
 def number_or_auto(number: Callable[[str], float], text: str) -> float | str:
@@ -174,13 +186,13 @@ def budget_in(text: str | None, over: int | None = None) -> "Budget | None":
     return Budget.of({**given(over=over), **numbers_in("--budget", text)})
 
 
-def reader_options(label: str | None, cost_matrix: Path | None, named: Sequence[str] | None) -> dict[str, Any]:
-    """The options of a reader from ``--label``, ``--cost-matrix`` and ``--reader NAME=VALUE``.
+def reader_options(named: Sequence[str] | None) -> dict[str, Any]:
+    """The options of a reader from ``--reader NAME=VALUE``.
 
-    >>> reader_options("kind", None, ["ignore=id,date", "bits=20"])
-    {'label': 'kind', 'ignore': ['id', 'date'], 'bits': 20}
+    >>> reader_options(["ignore=id,date", "bits=20"])
+    {'ignore': ['id', 'date'], 'bits': 20}
     """
-    options = given(label=label, cost_matrix=cost_matrix)
+    options: dict[str, Any] = {}
     for text in named or ():
         name, equals, value = text.partition("=")
         if not equals or not name:

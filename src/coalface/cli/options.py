@@ -40,7 +40,7 @@ PoolExecutor = Annotated[
     str | None,
     typer.Option("--executor", help="For pools: threads (default), processes or dask://HOST:PORT."),
 ]
-Workers = Annotated[int | None, typer.Option(min=1, help="For pools: the number of workers; by default one per core.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="The number of workers; by default one per core.")]
 Model = Annotated[
     Path,
     typer.Argument(metavar="MODEL", help="A model that train, simulate --save or export (a .coalface file) wrote."),
@@ -84,6 +84,13 @@ Candidates = Annotated[
     bool,
     typer.Option("--candidates", help="VW text: use the labels of a line also where each line lists only one."),
 ]
+Report = Annotated[Path | None, typer.Option(help="Write an HTML page with tables and figures.")]
+ModelFile = Annotated[Path, typer.Option("--model", metavar="FILE", help="The file to save the model in.")]
+Continue = Annotated[bool, typer.Option("--continue", help="Learn more with a saved model, with its settings.")]
+Passes = Annotated[int | None, typer.Option(help="The number of passes over the sentences.")]
+Host = Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 lets other machines connect.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")]
+Proxy = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Trust X-Forwarded-* headers from this proxy.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file or dataset that exists.")]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON on standard output.")]
 

@@ -1,15 +1,14 @@
 """The verbs of ``coalface parse``."""
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import check_nothing_given, check_output, given
+from coalface.cli.option_groups import TrainingOptions
+from coalface.cli.option_values import given
 from coalface.cli.screen import counted, progress_bar
-from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.structured import DependencyParser
@@ -17,11 +16,8 @@ if TYPE_CHECKING:
 
 def train(
     data: options.Trees,
-    model: Annotated[Path, typer.Option(help="The file to save the parser in.")],
-    resume: Annotated[
-        bool, typer.Option("--continue", help="Learn more with a saved parser, with its settings.")
-    ] = False,
-    passes: Annotated[int | None, typer.Option(help="The number of passes over the sentences.")] = None,
+    *,
+    training: TrainingOptions,
     system: Annotated[str | None, typer.Option(help="The transition system: arc-hybrid or arc-eager.")] = None,
     subtypes: Annotated[
         bool, typer.Option("--subtypes", help="Learn whole labels, such as nsubj:pass; otherwise nsubj.")
@@ -41,32 +37,26 @@ def train(
     The first run on a machine compiles for about a minute.
     """
     from coalface.data.formats.conllu import read_trees
-    from coalface.files.atomic import exclusive
     from coalface.structured import DependencyParser
 
-    check_output(model, "--model")
     settings = given(system=system, warm_up=warm_up)
     of_policy = given(
         rule=rule, mellowness=mellowness, learning_rate=learning_rate, audit_rate=audit_rate, random_state=seed
     )
-    if resume:
-        check_nothing_given({**settings, **of_policy, **({"subtypes": True} if subtypes else {})})
-    with exclusive(model):
-        if model.exists() and not resume:
-            raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
-        parser = DependencyParser.load(model) if resume else _new_parser(settings, of_policy)
-        parser.set_params(**given(passes=passes))
-        trees = read_trees(data, subtypes=parser.has_subtypes_ if resume else subtypes)
+    with training.saving({**settings, **of_policy, **({"subtypes": True} if subtypes else {})}):
+        parser = DependencyParser.load(training.model) if training.more else _new_parser(settings, of_policy)
+        parser.set_params(**given(passes=training.passes))
+        trees = read_trees(data, subtypes=parser.has_subtypes_ if training.more else subtypes)
         before = parser.costs_paid_
         learning = f"Learning sentences in {counted(parser.passes, 'pass')}"
         with progress_bar(f"{learning} (the first run compiles for about a minute)") as bar:
             parser.learn(
                 trees, lambda done, total, costs: bar(done, total, f"{learning}, {counted(costs, 'cost')} paid")
             )
-        parser.save(model)
+        parser.save(training.model)
     n_words, n_labels = sum(map(len, trees)), len(parser.labels_) + len(parser.root_labels_)
     line = {
-        "model": str(model),
+        "model": str(training.model),
         "sentences": len(trees),
         "words": n_words,
         "labels": n_labels,
@@ -76,7 +66,11 @@ def train(
     }
     sizes = {"sentence": len(trees), "word": n_words, "label": n_labels, "pass": parser.passes}
     size = ", ".join(counted(n, noun) for noun, n in sizes.items())
-    typer.echo(json.dumps(line) if as_json else f"{model}: {size}; {counted(parser.costs_paid_ - before, 'cost')} paid")
+    typer.echo(
+        json.dumps(line)
+        if as_json
+        else f"{training.model}: {size}; {counted(parser.costs_paid_ - before, 'cost')} paid"
+    )
 
 
 def _new_parser(settings: dict[str, Any], of_policy: dict[str, Any]) -> "DependencyParser":

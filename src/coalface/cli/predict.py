@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_groups import ReaderOptions
+from coalface.cli.option_groups import ExampleOptions
 from coalface.cli.option_values import check_output
 from coalface.cli.screen import counted, progress_bar
 from coalface.errors import InputError
@@ -41,8 +41,7 @@ def predict(
     executor: options.PoolExecutor = None,
     workers: options.Workers = None,
     block: options.Block = options.BLOCK_ROWS,
-    format: options.Format = "auto",
-    reading: ReaderOptions,
+    reading: ExampleOptions,
 ) -> None:
     """Print the label with the least predicted cost per example.
 
@@ -62,7 +61,7 @@ def predict(
         _predict_pool(model, data, out, executor or "threads", workers, reading, costs=costs)
         return
     shown: Shown = "unclipped" if unclipped else "clipped" if costs else "none"
-    _predict_file(model, data[0], format, reading, block, shown, candidates=candidates)
+    _predict_file(model, data[0], reading, block, shown, candidates=candidates)
 
 
 def _predict_pool(
@@ -71,7 +70,7 @@ def _predict_pool(
     out: Path | None,
     executor: str,
     workers: int | None,
-    reading: ReaderOptions,
+    reading: ExampleOptions,
     *,
     costs: bool,
 ) -> None:
@@ -93,13 +92,13 @@ def _predict_pool(
 
 
 def _predict_file(
-    model: Path, data: Path, format: str, reading: ReaderOptions, block: int, shown: Shown, *, candidates: bool
+    model: Path, data: Path, reading: ExampleOptions, block: int, shown: Shown, *, candidates: bool
 ) -> None:
     from coalface.learner.named_learner import NamedLearner
     from coalface.learner.streaming import Stream, examples_of
 
     current, n_rows = NamedLearner.load(model), 0
-    stream = Stream(data, format, reading.given(), rows=block)
+    stream = Stream(data, reading.format, reading.given(), rows=block)
     for dataset in examples_of(current, stream, candidates=candidates):
         if not n_rows and current.learner.unanswered.all():
             warnings.warn(
@@ -183,10 +182,10 @@ def is_pool(data: Sequence[Path]) -> bool:
     return len(data) > 1 or has_magic(str(data[0]))
 
 
-def pool_columns(reading: ReaderOptions) -> dict[str, Any]:
+def pool_columns(reading: ExampleOptions) -> dict[str, Any]:
     """The columns of ids and of what is not a feature, from the options of a reader; other options are refused.
 
-    >>> pool_columns(ReaderOptions(id="ticket", label="team"))
+    >>> pool_columns(ExampleOptions(id="ticket", label="team"))
     {'id': 'ticket', 'ignore': ['team']}
     """
     given = reading.given()

@@ -9,7 +9,7 @@ import typer
 
 from coalface.cli import options
 from coalface.cli.option_groups import ColumnOptions
-from coalface.cli.option_values import check_new, numbers_in
+from coalface.cli.option_values import check_target, numbers_in
 from coalface.cli.screen import counted, print_table
 from coalface.errors import InputError
 
@@ -240,7 +240,7 @@ def export(
         raise InputError(f"With --predictions, FILE must end in .jsonl or .csv, got {file}. Choose another name.")
     if top is not None and not predictions:
         raise InputError("--top must come with --predictions. Leave it out.")
-    check_new(file, force=force)
+    check_target(file, force=force)
     project = Project.open(folder)
     with closing(project.open_store()) as store, store.database.one_moment():
         if form is None:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import budget_in, check_output, embedder_in, given, model_in, names_in, numbers_in
+from coalface.cli.option_values import (
+    budget_in,
+    check_new,
+    check_output,
+    embedder_in,
+    given,
+    model_in,
+    names_in,
+    numbers_in,
+)
 from coalface.cli.screen import counted, print_table
 from coalface.errors import InputError
 
@@ -45,7 +54,7 @@ _UNIT_VALUE = 1.0  # what a loss of 1 costs, unless the user says otherwise
 def train(
     table: Annotated[Path, typer.Argument(metavar="TABLE", help="Outcomes: one line per request and model.")],
     *,
-    model: Annotated[Path, typer.Option(help="The file to save the router in.")],
+    model: options.ModelFile,
     value_of_quality: Annotated[
         float | None,
         typer.Option(help="What a loss of 1 costs you, in the unit of the prices.", show_default="1.0, which it says"),
@@ -97,8 +106,7 @@ def train(
     )
     prices = prices_in(price, outcomes)
     with exclusive(model):
-        if model.exists():
-            raise InputError(f"{model} exists already. Pass another --model.")
+        check_new(model, "Pass another --model.")
         value = _UNIT_VALUE if value_of_quality is None else value_of_quality
         router = Router(outcomes.models, prices, value, **parameters)
         router.columns = named
@@ -151,13 +159,9 @@ LedgerFile = Annotated[
 def serve(
     model: RouterFile,
     ledger: LedgerFile = None,
-    host: Annotated[
-        str, typer.Option(help="The address to listen at; 0.0.0.0 lets other machines connect.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8138,
-    proxy: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Trust X-Forwarded-* headers from this proxy.")
-    ] = None,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8138,
+    proxy: options.Proxy = None,
 ) -> None:
     """Serve a router over HTTP: POST /route, POST /outcomes, GET /report.
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from coalface.cli import options
+
 if TYPE_CHECKING:
     from coalface.desk.project.project import Project
 
@@ -16,10 +18,8 @@ SECRET = "COALFACE_WEBHOOK_SECRET"
 
 def serve(
     folders: Annotated[list[Path], typer.Argument(metavar="PROJECT...", help="Project folders that init made.")],
-    host: Annotated[
-        str, typer.Option(help="The address to listen at; 0.0.0.0 lets other machines connect.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8137,
+    host: options.Host = "127.0.0.1",
+    port: options.Port = 8137,
     new_token: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Print a new token for this person and exit. It is shown only once."),
@@ -33,9 +33,7 @@ def serve(
     webhook: Annotated[
         str | None, typer.Option(metavar="URL", help=f"Send events to this URL, signed with ${SECRET}.")
     ] = None,
-    proxy: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Trust X-Forwarded-* headers from this proxy.")
-    ] = None,
+    proxy: options.Proxy = None,
     host_name: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A name under which the service may be called, such as that of the proxy."),

@@ -45,7 +45,6 @@ def simulate(
         str,
         typer.Option(help="Costs at which to measure the test cost: doubling, quarter-doubling, or 100,500,1000."),
     ] = "doubling",
-    budgets: Annotated[str | None, typer.Option(hidden=True)] = None,
     stop_saving: options.StopSaving = None,
     stream: Annotated[
         bool,
@@ -56,10 +55,9 @@ def simulate(
         ),
     ] = False,
     block: options.Block = options.BLOCK_ROWS,
-    report: Annotated[Path | None, typer.Option(help="Write an HTML page with the curve.")] = None,
+    report: options.Report = None,
     save: Annotated[Path | None, typer.Option(help="Save the learner for predict, ask and tell.")] = None,
     as_json: options.Json = False,
-    format: options.Format = "auto",
     reading: ReaderOptions,
 ) -> None:
     """Simulate one run on data with known costs.
@@ -73,16 +71,13 @@ def simulate(
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:
             check_output(path, option)
-    if budgets is not None:
-        raise InputError("--budgets is now called --checkpoints. (--budget limits what may be spent.)")
     how = RunSettings(parameters, _checkpoints(checkpoints), budget, batch, stop_saving)
+    source = Source(data, test, reading.format, reading.given())
     if stream or str(data) == "-":
-        model, curve, train, n_rows = streamed_run(how, data, test, format, reading.given(), block)
+        model, curve, train, n_rows = streamed_run(how, source, block)
     else:
         fraction = 0.0 if test is not None else test_fraction
-        model, curve, train, n_rows = whole_run(
-            how, data, test, format, reading.given(), fraction, seed, shuffle=shuffle
-        )
+        model, curve, train, n_rows = whole_run(how, source, fraction, seed, shuffle=shuffle)
     _show(curve, model.learner, as_json=as_json)
     if save is not None:
         model.keep_encoder(train)
@@ -189,16 +184,34 @@ class RunSettings:
         return NamedLearner(learner, train.feature_names)
 
 
+@dataclass(frozen=True)
+class Source:
+    """The data of a run, its test data, and how to read them."""
+
+    data: Path
+    test: Path | None
+    format: str
+    options: dict[str, Any]
+
+    def test_for(self, train: "CostDataset") -> "CostDataset | None":
+        """The test data, with the features and labels of the training data."""
+        from coalface.data.alignment import read_aligned
+
+        if self.test is None:
+            return None
+        return read_aligned(
+            self.test,
+            self.format,
+            self.options,
+            classes=train.classes,
+            feature_names=train.feature_names,
+            width=train.X.shape[1],
+            encoder=train.encoder,
+        )
+
+
 def whole_run(
-    how: RunSettings,
-    data: Path,
-    test: Path | None,
-    format: str,
-    options: dict[str, Any],
-    fraction: float,
-    seed: int,
-    *,
-    shuffle: bool,
+    how: RunSettings, source: Source, fraction: float, seed: int, *, shuffle: bool
 ) -> "tuple[NamedLearner, Curve, CostDataset, int]":
     """A run over data that is read into memory; ``fraction`` of it is held out."""
     import numpy as np
@@ -207,18 +220,16 @@ def whole_run(
     from coalface.evaluate.simulation import simulate as run
     from coalface.studies.known.catalogue import find_train_test
 
-    both = find_train_test(data, format, options)
-    if both is not None and test is not None:
-        raise InputError(f"{data} has a test part of its own, got --test {test} as well. Leave out --test.")
-    train = read_dataset(data, format, **options) if both is None else both.train
-    held_out: CostDataset | None
-    if both is not None:
-        held_out = both.test
-    elif test is not None:
-        held_out = _test_for(train, test, format, options)
-    else:
-        train, held_out = train.split(fraction, seed) if fraction else (train, None)
-    model = how.model(train, options, len(train))
+    both = find_train_test(source.data, source.format, source.options)
+    if both is not None and source.test is not None:
+        raise InputError(
+            f"{source.data} has a test part of its own, got --test {source.test} as well. Leave out --test."
+        )
+    train = read_dataset(source.data, source.format, **source.options) if both is None else both.train
+    held_out = source.test_for(train) if both is None else both.test
+    if both is None and fraction:
+        train, held_out = train.split(fraction, seed)
+    model = how.model(train, source.options, len(train))
     with progress_bar(train.name or "Simulating") as progress:
         curve = run(
             model.learner,
@@ -237,22 +248,20 @@ def whole_run(
     return model, curve, train, len(train)
 
 
-def streamed_run(
-    how: RunSettings, data: Path, test: Path | None, format: str, options: dict[str, Any], block: int
-) -> "tuple[NamedLearner, Curve, CostDataset, int]":
+def streamed_run(how: RunSettings, source: Source, block: int) -> "tuple[NamedLearner, Curve, CostDataset, int]":
     """A run over a stream, in one pass."""
     from coalface.data.streams.blocks import read_blocks
     from coalface.evaluate.simulation import simulate_blocks
 
     rows = max(block - block % how.batch, how.batch)  # whole batches
-    blocks = read_blocks(data, format, rows=rows, **options)
+    blocks = read_blocks(source.data, source.format, rows=rows, **source.options)
     first = next(blocks)
-    model, latest = how.model(first, options, None), [first]
+    model, latest = how.model(first, source.options, None), [first]
     with progress_bar(first.name or "Simulating") as progress:
         curve = simulate_blocks(
             model.learner,
             _noted(chain([first], blocks), latest),
-            test=None if test is None else _test_for(first, test, format, options),
+            test=source.test_for(first),
             checkpoints=how.checkpoints,
             batch=how.batch,
             stop_saving=how.stop_saving,
@@ -267,21 +276,6 @@ def _noted(blocks: "Iterator[CostDataset]", latest: "list[CostDataset]") -> "Ite
     for block in blocks:
         latest[0] = block
         yield block
-
-
-def _test_for(train: "CostDataset", test: Path, format: str, options: dict[str, Any]) -> "CostDataset":
-    """The test data of a file, with the features and labels of the training data."""
-    from coalface.data.alignment import read_aligned
-
-    return read_aligned(
-        test,
-        format,
-        options,
-        classes=train.classes,
-        feature_names=train.feature_names,
-        width=train.X.shape[1],
-        encoder=train.encoder,
-    )
 
 
 def _kept_costs(how: dict[str, Any], classes: Any) -> dict[str, Any]:

@@ -32,7 +32,6 @@ def demo(
         int, typer.Option(help="The number of orders of the training rows to average over; each takes some 10 seconds.")
     ] = 3,
     report: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("coalface-demo.html"),
-    seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
     """Compare COAL with three other rules on handwritten digits.
@@ -44,7 +43,7 @@ def demo(
 
     check_output(report, "--report")
     with progress_bar("Simulating") as progress:
-        result = run_demo(permutations, seed, progress)
+        result = run_demo(permutations, progress=progress)
     write_page(report, demo_page(result))
     if as_json:
         typer.echo(json.dumps({**result.plain(), "report": str(report.resolve())}, allow_nan=False))
@@ -64,7 +63,7 @@ def sweep(
         Path | None, typer.Option(help="The folder of the results; an unfinished sweep continues there.")
     ] = None,
     executor: Annotated[str, typer.Option(help="threads, processes, cuda (a GPU) or dask://HOST:PORT.")] = "threads",
-    workers: Annotated[int | None, typer.Option(min=1, help="The number of workers; by default one per core.")] = None,
+    workers: options.Workers = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print the number of runs and the time they take.")
     ] = False,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import check_nothing_given, check_output, given, names_in
+from coalface.cli.option_groups import TrainingOptions
+from coalface.cli.option_values import given, names_in
 from coalface.cli.screen import counted, progress_bar
 from coalface.errors import FileFormatError, InputError
 
@@ -20,11 +21,8 @@ if TYPE_CHECKING:
 
 def train(
     data: options.Sentences,
-    model: Annotated[Path, typer.Option(help="The file to save the tagger in.")],
-    resume: Annotated[
-        bool, typer.Option("--continue", help="Learn more with a saved tagger, with its settings.")
-    ] = False,
-    passes: Annotated[int | None, typer.Option(help="The number of passes over the sentences.")] = None,
+    *,
+    training: TrainingOptions,
     window: Annotated[
         int | None, typer.Option(help="The neighbours on each side of a word to use as features.")
     ] = None,
@@ -66,10 +64,8 @@ def train(
     With --continue, only --passes can change; --repair makes tags legal for the saved constraints.
     """
     from coalface.data.formats.conll import read_sentences
-    from coalface.files.atomic import exclusive
     from coalface.structured import SequenceTagger
 
-    check_output(model, "--model")
     settings = given(
         window=window,
         history=history,
@@ -89,28 +85,24 @@ def train(
         abstain_cost=abstain_cost,
         random_state=seed,
     )
-    if resume:
-        check_nothing_given({**settings, **of_policy})
-    sentences = read_sentences(data, word=word, tag=tag)
-    with exclusive(model):
-        if model.exists() and not resume:
-            raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
-        saved = SequenceTagger.load(model) if resume else None
+    with training.saving({**settings, **of_policy}):
+        sentences = read_sentences(data, word=word, tag=tag)
+        saved = SequenceTagger.load(training.model) if training.more else None
         scheme = constraints if saved is None else saved.constraints
         n_repaired = 0
         if repair:
-            sentences, n_repaired = repaired_sentences(sentences, scheme, model if resume else None)
+            sentences, n_repaired = repaired_sentences(sentences, scheme, training.model if training.more else None)
         tagger = _new_tagger(settings, of_policy, sentences) if saved is None else saved
-        tagger.set_params(**given(passes=passes))
+        tagger.set_params(**given(passes=training.passes))
         if budget is not None:
             over = tagger.passes * sum(map(len, sentences))
             tagger.set_params(budget={"costs": budget, "over": max(over, 1)})
         n_before = tagger.rollouts_
         _learn(tagger, data, sentences)
-        tagger.save(model)
+        tagger.save(training.model)
     n_words, n_tags, n_passes = sum(map(len, sentences)), len(tagger.classes_), tagger.passes
     line = {
-        "model": str(model),
+        "model": str(training.model),
         "sentences": len(sentences),
         "words": n_words,
         "tags": n_tags,
@@ -125,7 +117,7 @@ def train(
     size = ", ".join(counted(n, noun) for noun, n in sizes.items())
     asked = f"{counted(tagger.rollouts_ - n_before, 'roll-out')}; passive runs {_passive_rollouts(n_words, n_tags):,}"
     mended = f"; {counted(n_repaired, 'tag')} repaired" if repair else ""
-    typer.echo(json.dumps(line) if as_json else f"{model}: {size}; {asked}{mended}")
+    typer.echo(json.dumps(line) if as_json else f"{training.model}: {size}; {asked}{mended}")
 
 
 def _passive_rollouts(n_words: int, n_tags: int) -> int:

@@ -10,7 +10,9 @@ import typer
 from coalface.cli import options
 from coalface.cli.option_groups import LearnerOptions, ReaderOptions
 from coalface.cli.option_values import (
+    MODEL_EXISTS,
     budget_in,
+    check_new,
     check_nothing_given,
     check_output,
     check_same_settings,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 def train(
     *,
-    model: Annotated[Path, typer.Option(help="The file to save the model in.")],
+    model: options.ModelFile,
     data: Annotated[
         Path | None,
         typer.Argument(
@@ -40,9 +42,7 @@ def train(
             help="The labels, such as refund,billing; needed without DATA, and if the first rows of DATA lack some."
         ),
     ] = None,
-    more: Annotated[
-        bool, typer.Option("--continue", help="Learn more with an existing model, with its settings.")
-    ] = False,
+    more: options.Continue = False,
     checkpoint_every: Annotated[
         int | None, typer.Option(min=1, help="Save the model after every so many rows, together with the position.")
     ] = None,
@@ -54,7 +54,6 @@ def train(
     settings: LearnerOptions,
     budget: options.Budget = None,
     seed: options.SeedIfGiven = None,
-    format: options.Format = "auto",
     reading: ReaderOptions,
 ) -> None:
     """Learn all costs in a dataset and save the model.
@@ -92,7 +91,7 @@ def train(
     with exclusive(model):
         current, after = _begun(model, parameters, more=more, resume=resume)
         if data is not None:
-            stream = Stream(data, format, reading.given(), rows=block)
+            stream = Stream(data, reading.format, reading.given(), rows=block)
             with reading_bar(data.name) as progress:
                 training = Training(current, stream, checkpoint_every, partial(_save, current, model), progress)
                 training.run(after)
@@ -120,7 +119,7 @@ def _begun(
     if not model.exists() and not more:
         return NamedLearner(CoalClassifier(**parameters)), None
     if not (more or resume):
-        raise InputError(f"{model} exists already. Pass --continue to learn more with it, or another --model.")
+        check_new(model, MODEL_EXISTS)
     current = NamedLearner.load(model)
     if resume and current.position is not None:
         check_same_settings(current.learner, parameters)
