@@ -12,7 +12,7 @@ import numpy as np
 
 from coalface.evaluate.summary import band_over, questions_needed
 from coalface.studies.findings import Findings, Run
-from coalface.studies.report.savings import DRAWS, Interval, medians_of_draws
+from coalface.studies.report.savings import DRAWS, DrawnInterval, medians_of_draws
 from coalface.studies.selection import choose_rates
 from coalface.studies.tables import read_tables
 
@@ -33,7 +33,7 @@ class Ratio:
     """The median over permutations of our AUC divided by another's, with a 95 % bootstrap interval."""
 
     median: float
-    interval: Interval
+    interval: DrawnInterval
 
     def __str__(self) -> str:
         return f"{self.median:.3f} ({self.interval.low:.3f}-{self.interval.high:.3f})"
@@ -94,7 +94,7 @@ def _ratio(ours: Sequence[Run], theirs: Sequence[Run]) -> Ratio:
     ratios = np.array([[run.auc / against[run.permutation]] for run in ours])
     draws = np.random.default_rng(0).integers(len(ratios), size=(DRAWS, len(ratios)))
     low, high = np.percentile(medians_of_draws(ratios, draws), (2.5, 97.5))
-    return Ratio(float(np.median(ratios)), Interval(float(low), float(high)))
+    return Ratio(float(np.median(ratios)), DrawnInterval(float(low), float(high)))
 
 
 def _least_needed(lines: Sequence[Sequence[Run]], target: float) -> float:

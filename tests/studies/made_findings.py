@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from coalface.studies.findings import DataFacts, Findings, Points, Run
+from coalface.studies.findings import DataFacts, Findings, FinishedRun, Points
 
 K = 10
 N = 1280
@@ -20,7 +20,7 @@ def a_run(asked, test_cost, *, data="digits", line="coal", rate=0.5, permutation
     test_cost = np.asarray(test_cost, np.float64)
     examples = np.asarray(other.get("examples", np.minimum(asked // 2, N)), np.int64)
     spent = np.asarray(other.get("spent", np.full(len(asked), np.nan)), np.float64)
-    return Run(
+    return FinishedRun(
         data=data,
         line=line,
         rule=rule or line.split()[0],

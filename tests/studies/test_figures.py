@@ -14,7 +14,7 @@ from coalface.evaluate.summary import rules_panel
 from coalface.report import figure_style, html_page
 from coalface.report.charts import draw_curves, draw_ranges, range_bars
 from coalface.report.html_page import package_versions
-from coalface.studies.report.pages import Cell
+from coalface.studies.report.pages import TableCell
 
 
 def a_run(test_cost=(0.5, 0.2)):
@@ -99,7 +99,7 @@ def part(name, *values):
 
 def test_text_on_a_page_cannot_become_markup():
     nasty = "<script>alert('x')</script>"
-    cells = [nasty, Cell(nasty, nasty, best=True)]
+    cells = [nasty, TableCell(nasty, nasty, best=True)]
     parts = {
         "table": ([nasty], [cells], 0),
         "grouped_table": ([nasty], {nasty: [cells], "b": []}),

@@ -13,7 +13,7 @@ from coalface.evaluate.summary import panel
 from coalface.report import figure_style
 from coalface.report.charts import MARKERS, DotColumn, DotLine, DotPlot, axis_of, draw_curves, draw_dots, styles_for
 from coalface.report.figure_style import standalone
-from coalface.studies.report.pages import Cell
+from coalface.studies.report.pages import TableCell
 
 from .test_figures import part
 
@@ -158,7 +158,7 @@ def test_a_figure_of_a_page_has_variables_and_one_alone_has_colours():
 
 
 def test_grouped_tables_name_their_groups_unless_there_is_one():
-    rows = [["x", Cell("1.0", "0.9 to 1.1"), Cell("<b>", best=True)]]
+    rows = [["x", TableCell("1.0", "0.9 to 1.1"), TableCell("<b>", best=True)]]
     one, two = (part("grouped_table", ["line", "n", "m"], dict.fromkeys(names, rows)) for names in (["a"], ["a", "b"]))
     assert "rowgroup" not in one
     assert two.count('scope="rowgroup"') == 2

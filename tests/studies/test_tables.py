@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from coalface.errors import FileFormatError, InputError
-from coalface.studies.findings import Findings, Run
+from coalface.studies.findings import Findings, FinishedRun
 from coalface.studies.selection import choose_rates
 from coalface.studies.tables import read_tables, write_tables
 from tests.studies.made_findings import BASELINES, LINES, a_run, findings, learning
@@ -45,7 +45,7 @@ def test_everything_comes_back_but_the_checkpoints_of_rates_that_lost(folder, st
     kept = {(choice.data, choice.line, choice.rate) for choice in choose_rates(study)}
     assert len(again.runs) == len(study.runs)
     for run, back in zip(study.runs, again.runs, strict=True):
-        for field in dataclasses.fields(Run):
+        for field in dataclasses.fields(FinishedRun):
             if field.name != "points":
                 assert same(getattr(run, field.name), getattr(back, field.name))
         if (run.data, run.line, run.learning_rate) in kept:
@@ -163,7 +163,7 @@ def test_without_the_files_of_times_everything_else_comes_back(folder):
         if field.name not in ("runs", "timings"):
             assert getattr(rest, field.name) == getattr(whole, field.name)
     for run, other in zip(rest.runs, whole.runs, strict=True):
-        for field in dataclasses.fields(Run):
+        for field in dataclasses.fields(FinishedRun):
             if field.name not in ("seconds", "points"):
                 assert same(getattr(run, field.name), getattr(other, field.name))
 

@@ -198,7 +198,7 @@ class CalibrationBin:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class CostCalibration:
     """Bins of about equal size, and the mean absolute gap between predicted and known cost, bins weighted by size.
 
     ``answers_predicted`` is the mean predicted cost of the predicted labels, to compare with the mean cost. It tends to
@@ -226,7 +226,7 @@ class Coverage:
 
 def calibration_of(
     judged: Judged, predicted: NDArray[np.float64], ranges: CostRanges, scale: CostScale
-) -> tuple[Calibration, Coverage]:
+) -> tuple[CostCalibration, Coverage]:
     """Calibration and coverage of the judged rows; a prediction beyond the bounds counts as the bound."""
     known = ~np.isnan(judged.cost)
     inside = scale.within(predicted)
@@ -235,7 +235,7 @@ def calibration_of(
     bins = calibration_bins(inside[known], cost, of_known)
     labelled = np.flatnonzero(judged.answers < judged.cost.shape[1])
     answered = inside[labelled, judged.answers[labelled]]
-    calibration = Calibration(bins, _mean_gap(bins), float(answered.mean()) if len(labelled) else None)
+    calibration = CostCalibration(bins, _mean_gap(bins), float(answered.mean()) if len(labelled) else None)
     covered = (of_known.lowest - rounding <= cost) & (cost <= of_known.highest + rounding)
     means = sum(one.costs for one in bins if one.lowest - rounding <= one.cost <= one.highest + rounding)
     return calibration, Coverage(float(covered.mean()), means / len(cost), _ruled_out(judged, ranges))

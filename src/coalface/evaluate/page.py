@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from coalface.errors import counted
 from coalface.evaluate.breakdown import CalibrationBin, Mistake
-from coalface.evaluate.report import Estimate, EvaluationReport
+from coalface.evaluate.report import EvaluationReport, MeanCost
 from coalface.report import figure_style, html_page
 from coalface.report.figure_style import placeholder_for, styled_figure, svg_of
 from coalface.report.number_format import percent
@@ -73,10 +73,10 @@ def cost_text(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value + 0.0:.4g}"
 
 
-def interval_text(estimate: Estimate) -> str:
+def interval_text(estimate: MeanCost) -> str:
     """The interval of an estimate, if it needs one.
 
-    >>> interval_text(Estimate(0.2, 0.15, 0.25, 100))
+    >>> interval_text(MeanCost(0.2, 0.15, 0.25, 100))
     '0.15 to 0.25'
     """
     if estimate.is_exact:

@@ -18,7 +18,7 @@ from coalface.data.costs import CostScale
 from coalface.data.labels import label_texts, with_abstaining
 from coalface.errors import InputError
 from coalface.evaluate.breakdown import (
-    Calibration,
+    CostCalibration,
     Coverage,
     Judged,
     LabelCost,
@@ -40,7 +40,7 @@ _LABELS_WITH_FEATURES = 12
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MeanCost:
     """A mean over some rows, and the ends of its 95 % interval; both ends are the mean if it is exact."""
 
     mean: float
@@ -54,28 +54,28 @@ class Estimate:
         return self.low == self.high
 
 
-def estimated_mean(values: NDArray[np.float64], bounds: CostScale) -> Estimate:
+def estimated_mean(values: NDArray[np.float64], bounds: CostScale) -> MeanCost:
     """The mean of at least one number between these bounds, with its interval.
 
     >>> estimated_mean(np.array([0.0, 1.0] * 50), CostScale(0.0, 1.0))
-    Estimate(mean=0.5, low=0.402..., high=0.597..., rows=100)
+    MeanCost(mean=0.5, low=0.402..., high=0.597..., rows=100)
     >>> estimated_mean(np.zeros(100), CostScale(0.0, 1.0)).high < 0.04  # no mistake in 100 rows is not "never"
     True
     """
     n, unit = len(values), np.asarray(bounds.to_unit(values), np.float64)
     low, high = _unit_interval(unit) if n > 1 else (0.0, 1.0)
     ends = bounds.from_unit(np.array([low, high])).tolist()
-    return Estimate(float(np.mean(values)), ends[0], ends[1], n)
+    return MeanCost(float(np.mean(values)), ends[0], ends[1], n)
 
 
-def exact_mean(values: NDArray[np.float64]) -> Estimate:
+def exact_mean(values: NDArray[np.float64]) -> MeanCost:
     """The mean of numbers that are equal by construction.
 
     >>> exact_mean(np.zeros(3))
-    Estimate(mean=0.0, low=0.0, high=0.0, rows=3)
+    MeanCost(mean=0.0, low=0.0, high=0.0, rows=3)
     """
     mean = float(values[0])
-    return Estimate(mean, mean, mean, len(values))
+    return MeanCost(mean, mean, mean, len(values))
 
 
 def _unit_interval(values: NDArray[np.float64]) -> tuple[float, float]:
@@ -102,8 +102,8 @@ class Reference:
 
     name: str
     label: str | None
-    cost: Estimate
-    difference: Estimate
+    cost: MeanCost
+    difference: MeanCost
 
 
 def references_for(judged: Judged, labels: list[str], scale: CostScale) -> tuple[Reference, ...]:
@@ -158,11 +158,11 @@ class EvaluationReport:
     judged: int
     abstained: int
     known_costs: int
-    cost: Estimate
+    cost: MeanCost
     references: tuple[Reference, ...]
     mistakes: tuple[Mistake, ...]
     labels: tuple[LabelCost, ...]
-    calibration: Calibration
+    calibration: CostCalibration
     coverage: Coverage
     features: dict[str, list[TopFeature]]
 

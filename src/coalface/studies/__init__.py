@@ -20,10 +20,10 @@ from coalface.studies.collect_results import collect_results
 from coalface.studies.report.pages import write_report
 from coalface.studies.results import FILE, Results
 from coalface.studies.study import Study
-from coalface.studies.sweep import Outcome, run_sweep
+from coalface.studies.sweep import SweepOutcome, run_sweep
 from coalface.studies.tables import write_tables
 
-__all__ = ["Outcome", "Study", "run_sweep", "write_report_of"]
+__all__ = ["Study", "SweepOutcome", "run_sweep", "write_report_of"]
 
 
 def write_report_of(folder: str | os.PathLike[str]) -> Path:

@@ -7,7 +7,7 @@ import numpy as np
 from coalface.errors import FileFormatError, InputError
 from coalface.evaluate.curve import Curve
 from coalface.studies.cells import Cell, Record, cells_of
-from coalface.studies.findings import Findings, Points, Run
+from coalface.studies.findings import Findings, FinishedRun, Points
 from coalface.studies.learners import as_rate
 from coalface.studies.report import outcome_text
 from coalface.studies.results import Results, Session
@@ -22,7 +22,7 @@ def collect_results(results: Results) -> Findings:
     study = session.study
     fingerprints = {data.name: data.fingerprint for data in session.data}
     lines = {line.name: line for line in study.lines}
-    runs: list[Run] = []
+    runs: list[FinishedRun] = []
     failures, missing = [], 0
     for cell in cells_of(study, fingerprints, session.code):
         if cell.key in results.finished:
@@ -55,7 +55,7 @@ def _empty(folder: Path) -> InputError:
     return InputError(f"{folder} has no finished run yet. Run `coalface sweep` with this folder first.")
 
 
-def _run(cell: Cell, record: Record, line: Line) -> Run:
+def _run(cell: Cell, record: Record, line: Line) -> FinishedRun:
     """The run of a cell, with the cell's names; an earlier study may have used other names for the same run."""
     try:
         curve = Curve.from_values(record["curve"])
@@ -63,7 +63,7 @@ def _run(cell: Cell, record: Record, line: Line) -> Run:
         raise FileFormatError(f"The record of the cell {record['key']} is damaged: {problem}") from None
     spent = np.full(len(curve.test_cost), np.nan) if curve.spent is None else curve.spent
     costs = np.ceil(curve.price).astype(np.int64)  # a true label counts as its price
-    return Run(
+    return FinishedRun(
         data=cell.data,
         line=line.name,
         rule=line.rule,
@@ -92,7 +92,7 @@ def _settings(study: Study) -> dict[str, str]:
     return shown
 
 
-def _timings(sessions: list[Session], runs: list[Run]) -> dict[str, str]:
+def _timings(sessions: list[Session], runs: list[FinishedRun]) -> dict[str, str]:
     shown = {"sum over all runs": f"{sum(run.seconds for run in runs):,.0f} s in {len(runs):,} runs"}
     for number, session in enumerate(sessions, start=1):
         took = "killed" if session.seconds is None else f"{session.seconds:,.0f} s for {session.cells:,} runs"

@@ -26,7 +26,7 @@ class Points:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class FinishedRun:
     """One finished cell.
 
     ``asks`` is "costs", or "labels" for a learner that asks for the true label: that answer gives all K costs and
@@ -97,7 +97,7 @@ class Findings:
     baseline: str
     lines: tuple[str, ...]
     data: tuple[DataFacts, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[FinishedRun, ...]
     settings: dict[str, str]
     versions: dict[str, str]
     timings: dict[str, str]
@@ -132,15 +132,15 @@ def measures_for(findings: Findings) -> tuple[Measure, ...]:
     return (COSTS, EXAMPLES, *([PRICE] if priced else []), *([ANSWERS] if labelled else []))
 
 
-def applies(measure: Measure, facts: DataFacts, runs: Sequence[Run]) -> bool:
+def applies(measure: Measure, facts: DataFacts, runs: Sequence[FinishedRun]) -> bool:
     """Whether the measure applies to these runs on a dataset: PRICE needs prices, and runs that recorded them."""
     return measure is not PRICE or (bool(facts.price_unit) and all(map(_has_prices, runs)))
 
 
-def counted_points(runs: Sequence[Run], measure: Measure, facts: DataFacts) -> list[Points]:
+def counted_points(runs: Sequence[FinishedRun], measure: Measure, facts: DataFacts) -> list[Points]:
     """The runs at their checkpoints, counted by the measure; a run without checkpoints has only its end.
 
-    >>> run = Run("d", "l", "r", 0.5, 0, "labels", 1.0, 30, 3, 3, 0.2, np.nan, 0.1, None)
+    >>> run = FinishedRun("d", "l", "r", 0.5, 0, "labels", 1.0, 30, 3, 3, 0.2, np.nan, 0.1, None)
     >>> facts = DataFacts("d", 3, 1, 10, 4, 4.0, 1.0, "", "")
     >>> counted_points([run], COSTS, facts)[0].costs_queried, counted_points([run], ANSWERS, facts)[0].costs_queried
     (array([30]), array([3]))
@@ -156,18 +156,18 @@ def start_of(points: Sequence[Points], measure: Measure) -> float:
     return float(paid[paid > 0].min(initial=np.inf)) if (paid > 0).any() else 1.0
 
 
-def _has_prices(run: Run) -> bool:
+def _has_prices(run: FinishedRun) -> bool:
     return not np.isnan((run.points or _end_of(run)).spent).any()
 
 
-def _counted(run: Run, measure: Measure, facts: DataFacts) -> Points:
+def _counted(run: FinishedRun, measure: Measure, facts: DataFacts) -> Points:
     points = run.points or _end_of(run)
     if measure.labels_are_one and run.asks == "labels":
         return replace(points, costs_queried=points.costs_queried // facts.n_labels)
     return points
 
 
-def _end_of(run: Run) -> Points:
+def _end_of(run: FinishedRun) -> Points:
     return Points(
         np.array([run.costs_queried]),
         np.array([run.examples_queried]),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coalface.studies.findings import Findings, Run
+from coalface.studies.findings import Findings, FinishedRun
 from coalface.studies.learners import AUTO, Rate, by_size
 
 
@@ -33,7 +33,7 @@ class Choice:
     permutations: tuple[int, ...]
     shared: int
     rate: Rate
-    runs: tuple[Run, ...]
+    runs: tuple[FinishedRun, ...]
     aucs_published: tuple[float, ...]
     rate_published: Rate | None
 
@@ -54,7 +54,7 @@ def choose_rates(findings: Findings) -> tuple[Choice, ...]:
 
     Of two rates with the same median AUC, the smaller one is chosen.
     """
-    groups: dict[tuple[str, str], list[Run]] = {}
+    groups: dict[tuple[str, str], list[FinishedRun]] = {}
     for run in findings.runs:
         groups.setdefault((run.data, run.line), []).append(run)
     keys = ((data.name, line) for data in findings.data for line in findings.lines)
@@ -70,7 +70,7 @@ def best_rate(rates: Sequence[Rate], aucs: Sequence[float]) -> Rate:
     return min(zip(rates, aucs, strict=True), key=lambda pair: (math.isnan(pair[1]), pair[1], by_size(pair[0])))[0]
 
 
-def _choice(runs: Sequence[Run]) -> Choice:
+def _choice(runs: Sequence[FinishedRun]) -> Choice:
     by_rate = _by_rate(runs)
     shared = set.intersection(*({run.permutation for run in group} for group in by_rate.values()))
     aucs, published = (
@@ -93,12 +93,12 @@ def _choice(runs: Sequence[Run]) -> Choice:
     )
 
 
-def _median(runs: Sequence[Run], shared: set[int], field: str) -> float:
+def _median(runs: Sequence[FinishedRun], shared: set[int], field: str) -> float:
     return float(np.median([getattr(run, field) for run in runs if run.permutation in shared or not shared]))
 
 
-def _by_rate(runs: Iterable[Run]) -> dict[Rate, list[Run]]:
-    groups: dict[Rate, list[Run]] = {}
+def _by_rate(runs: Iterable[FinishedRun]) -> dict[Rate, list[FinishedRun]]:
+    groups: dict[Rate, list[FinishedRun]] = {}
     for run in sorted(runs, key=lambda run: by_size(run.learning_rate)):
         groups.setdefault(run.learning_rate, []).append(run)
     return groups

@@ -127,7 +127,7 @@ class Study:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as problem:
             raise StudyError(f"{file} must be TOML: {problem}. Correct that line.") from None
-        reader = _Reader(values, file)
+        reader = _StudyReader(values, file)
         reader.read_plugins(folder, allowed=allow_plugins)
         return reader.study(text, name, reader.sources(folder))
 
@@ -140,7 +140,7 @@ class Study:
         ``offered`` has what was noted of the learners of plug-ins, by name; no plug-in is run.
         """
         learners = {name: Baseline(name, check_values=_unused, run_on=_unused, **offered[name]) for name in offered}
-        reader = _Reader(tomllib.loads(text), "study.toml", recorded=learners)
+        reader = _StudyReader(tomllib.loads(text), "study.toml", recorded=learners)
         return reader.study(text, name, tuple(map(Source, data_names)))
 
     @property
@@ -150,7 +150,7 @@ class Study:
         return {name: {"asks": found.asks, "parameters": dict(found.parameters)} for name, found in lines.items()}
 
 
-class _Reader:
+class _StudyReader:
     """Turns the values of a file into a study; errors name the table and the key."""
 
     def __init__(self, values: dict[str, Any], file: str, recorded: Mapping[str, StudyLearner] | None = None) -> None:

@@ -34,7 +34,7 @@ _ROWS = 500  # of each dataset, to time a short run
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SweepOutcome:
     r"""How a sweep ended: the number of cells that were finished before, that finished now, and that failed.
 
     >>> from tempfile import TemporaryDirectory
@@ -59,7 +59,7 @@ def run_sweep(
     executor: str | Executor = "threads",
     workers: int | None = None,
     progress: Progress | None = None,
-) -> Outcome:
+) -> SweepOutcome:
     r"""Run the missing cells and write each result as soon as it is known; calls ``progress(done, total, failed)``.
 
     A failed cell is recorded, and the others continue. Ctrl-C keeps all finished cells: the outcome is
@@ -115,7 +115,7 @@ class _Sweep:
             self.shared[source.name] = self.executor.share(problem, folder / "data")
             yield DataFacts.of(source.name, problem.train, problem.test, fingerprint_of(problem))
 
-    def run(self, progress: Progress | None) -> Outcome:
+    def run(self, progress: Progress | None) -> SweepOutcome:
         began, before = time.perf_counter(), len(self.cells) - len(self.todo)
         log = logging.getLogger("coalface")
         log.info(
@@ -147,7 +147,7 @@ class _Sweep:
         if new:
             with interrupts_put_off():
                 self.results.end(seconds, done - failed)
-        return Outcome(len(self.cells), before, done - failed, failed, seconds, interrupted)
+        return SweepOutcome(len(self.cells), before, done - failed, failed, seconds, interrupted)
 
     def _records(self) -> Iterator[list[Record]]:
         """The records of all missing cells, as they finish; cancels what is left at the end."""
@@ -166,7 +166,7 @@ def _lost_record(cell: Cell, error: BaseException | None) -> Record:
     return {**new_record(cell), "error": f"lost its worker {RETRIES + 1} times: {why}", "seconds": 0.0}
 
 
-class Estimate(NamedTuple):
+class LineEstimate(NamedTuple):
     """The cells of one line on one dataset: how many there are, how many are missing, and the seconds of one.
 
     The seconds are None for a baseline without a finished run.
@@ -182,13 +182,13 @@ class Estimate(NamedTuple):
 class StudyEstimate(NamedTuple):
     """How long the missing cells of a study take on the workers of an executor.
 
-    >>> every = [Estimate("digits", "coal", 4, 3, 2.0), Estimate("digits", "other", 4, 4, None)]
+    >>> every = [LineEstimate("digits", "coal", 4, 3, 2.0), LineEstimate("digits", "other", 4, 4, None)]
     >>> wanted = StudyEstimate(every, 2, "threads")
     >>> wanted.missing, wanted.seconds, wanted.not_estimated
     (7, 3.0, 4)
     """
 
-    rows: list[Estimate]
+    rows: list[LineEstimate]
     workers: int
     kind: str  # of the workers, such as "threads"
 
@@ -219,7 +219,7 @@ def estimate_study(study: Study, folder: Path | None, executor: str, workers: in
     return StudyEstimate(list(estimates(study, results)), chosen.n_workers, chosen.name)
 
 
-def estimates(study: Study, results: Results | None = None) -> Iterator[Estimate]:
+def estimates(study: Study, results: Results | None = None) -> Iterator[LineEstimate]:
     """An estimate per dataset and line: from finished runs if there are any, otherwise from a short trial."""
     problems = {source.name: source.load() for source in study.sources}
     fingerprints = {name: fingerprint_of(problem) for name, problem in problems.items()}
@@ -233,7 +233,7 @@ def estimates(study: Study, results: Results | None = None) -> Iterator[Estimate
         if seconds is None and lines[name].learner.is_linear:
             seconds = _trial(problems[data], lines[name], study)
         missing = sum(cell.key not in finished for cell in cells)
-        yield Estimate(data, name, len(cells), missing, seconds)
+        yield LineEstimate(data, name, len(cells), missing, seconds)
 
 
 def _seconds_of_finished(cells: list[Cell], finished: Mapping[str, Record]) -> float | None:

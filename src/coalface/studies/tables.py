@@ -30,7 +30,7 @@ import numpy as np
 
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
-from coalface.studies.findings import DataFacts, Findings, Points, Run
+from coalface.studies.findings import DataFacts, Findings, FinishedRun, Points
 from coalface.studies.learners import Rate, as_rate, by_size
 from coalface.studies.results import FILE as RESULTS
 from coalface.studies.selection import choose_rates
@@ -218,7 +218,7 @@ def _check_folder(folder: Path) -> None:
         raise InputError(f"{folder} is not a sweep folder: it has neither results nor tables. {_BEGIN}.")
 
 
-def _key(run: Run) -> _Key:
+def _key(run: FinishedRun) -> _Key:
     return run.data, run.line, run.learning_rate, run.permutation
 
 
@@ -226,7 +226,7 @@ def _values_of(facts: DataFacts) -> list[Any]:
     return [getattr(facts, name) for name in _DATA_COLUMNS]
 
 
-def _sorted_runs(findings: Findings) -> list[Run]:
+def _sorted_runs(findings: Findings) -> list[FinishedRun]:
     """The runs in the order of the tables; an InputError if one occurs twice or has unknown data or an unknown line."""
     data = {facts.name: place for place, facts in enumerate(findings.data)}
     lines = {line: place for place, line in enumerate(findings.lines)}
@@ -295,10 +295,10 @@ def _check_texts(values: Mapping[str, Any], path: Path) -> None:
             raise FileFormatError(f"{path}: {name} must be a text, got {value!r}. {REMEDY}.")
 
 
-def _read_runs(path: Path, n_rows: int, data: set[str], lines: set[str]) -> dict[_Key, Run]:
-    runs: dict[_Key, Run] = {}
+def _read_runs(path: Path, n_rows: int, data: set[str], lines: set[str]) -> dict[_Key, FinishedRun]:
+    runs: dict[_Key, FinishedRun] = {}
     for line, values in read_csv(path, _RUN_COLUMNS, n_rows, _NEW_RUN_COLUMNS):
-        run = Run(**values, seconds=float("nan"), points=None)
+        run = FinishedRun(**values, seconds=float("nan"), points=None)
         for name, known in (("data", data), ("line", lines), ("asks", _ASKS)):
             if (found := values[name]) not in known:
                 raise FileFormatError(f"{path}, line {line}: {name} {found!r} is not one of the study's. {REMEDY}.")
@@ -308,14 +308,14 @@ def _read_runs(path: Path, n_rows: int, data: set[str], lines: set[str]) -> dict
     return runs
 
 
-def _add_seconds(runs: dict[_Key, Run], path: Path, n_rows: int) -> None:
+def _add_seconds(runs: dict[_Key, FinishedRun], path: Path, n_rows: int) -> None:
     for line, values in read_csv(path, {**_KEY, "seconds": float}, n_rows):
         seconds = values.pop("seconds")
         key = _known(values, runs, path, line)
         runs[key] = replace(runs[key], seconds=seconds)
 
 
-def _add_points(runs: dict[_Key, Run], path: Path, n_rows: int) -> None:
+def _add_points(runs: dict[_Key, FinishedRun], path: Path, n_rows: int) -> None:
     points: dict[_Key, list[tuple[float, ...]]] = {}
     for line, values in read_csv(path, {**_KEY, **_POINT_COLUMNS}, n_rows):
         key = _known({name: values[name] for name in _KEY}, runs, path, line)
@@ -337,7 +337,7 @@ def _points(found: Iterable[tuple[float, ...]]) -> Points:
     )
 
 
-def _known(values: Mapping[str, Any], runs: Mapping[_Key, Run], path: Path, line: int) -> _Key:
+def _known(values: Mapping[str, Any], runs: Mapping[_Key, FinishedRun], path: Path, line: int) -> _Key:
     key: _Key = (values["data"], values["line"], values["learning_rate"], values["permutation"])
     if key not in runs:
         raise FileFormatError(f"{path}, line {line}: the run {key} is not in runs.csv. {REMEDY}.")

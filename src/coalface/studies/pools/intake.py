@@ -131,7 +131,7 @@ def _refuse_empty(path: Path, n_rows: int) -> None:
 
 
 @dataclass(frozen=True)
-class Columns:
+class PoolColumns:
     """The columns that the user named: that of the ids, and those that are not features."""
 
     id: str | None = None
@@ -143,14 +143,14 @@ class Intake:
     """A model and the columns of the pool that it needs.
 
     >>> learner = CoalClassifier(["no", "yes"]).tell([[3.0, 1.0]], [[0.0, 1.0]])
-    >>> intake = Intake(NamedLearner(learner, ("size", "weight")), Columns())
+    >>> intake = Intake(NamedLearner(learner, ("size", "weight")), PoolColumns())
     >>> table = Table({"weight": [1, 2], "id": ["a", "b"], "size": [3, 4]}, 2)
     >>> intake.examples(table).tolist(), intake.ids(table)
     ([[3.0, 1.0], [4.0, 2.0]], ['a', 'b'])
     """
 
     named: NamedLearner
-    columns: Columns
+    columns: PoolColumns
 
     @property
     def learner(self) -> CoalClassifier:

@@ -15,7 +15,7 @@ from coalface.data.formats.raw_table import COST_PREFIX
 from coalface.data.labels import label_texts
 from coalface.errors import InputError
 from coalface.evaluate.simulation import Progress
-from coalface.studies.pools.intake import Batch, Columns, Intake
+from coalface.studies.pools.intake import Batch, Intake, PoolColumns
 from coalface.studies.pools.pool_files import PREDICTIONS, Partition, find_partitions, targets_of
 from coalface.studies.pools.tasks import ModelFile, PartitionTask, PoolOutcome, run_pool
 
@@ -87,7 +87,7 @@ def predict_pool(
     """
     partitions = find_partitions(pool)
     folder = None if out is None else made_folder(Path(out))
-    targets, columns = targets_of(partitions, PREDICTIONS, folder), Columns(id, tuple(ignore))
+    targets, columns = targets_of(partitions, PREDICTIONS, folder), PoolColumns(id, tuple(ignore))
     found = ModelFile.of(Path(model))
     work = Predicting(costs)
     tasks = [

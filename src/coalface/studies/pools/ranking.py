@@ -24,7 +24,7 @@ from coalface.evaluate.simulation import Progress
 from coalface.files.atomic import atomic_write
 from coalface.kernels.turns import ALONE
 from coalface.learner.named_learner import NamedLearner
-from coalface.studies.pools.intake import Batch, Columns, Intake, arrow_table
+from coalface.studies.pools.intake import Batch, Intake, PoolColumns, arrow_table
 from coalface.studies.pools.pool_files import (
     FILE,
     LABEL,
@@ -193,7 +193,7 @@ def rank_pool(
     target, limit = Path(out).absolute(), whole_number("top", top, least=1)
     check_suffix(target)
     partitions, found = find_partitions(pool), ModelFile.of(Path(model))
-    intake = Intake(NamedLearner.load(found.path), Columns(id, tuple(ignore)))
+    intake = Intake(NamedLearner.load(found.path), PoolColumns(id, tuple(ignore)))
     intake.learner.warn_if_unanswered()
     least = intake.learner.alike if alike is None else finite_number("alike", alike, 0.0, 1.0, above=True)
     work = KeepingBest(limit * (_SPARE if least is not None and least < 1.0 else 1), least is not None)

@@ -24,7 +24,7 @@ from coalface.files.atomic import atomic_write
 from coalface.learner.named_learner import NamedLearner, require_model
 from coalface.studies.cells import Stopped
 from coalface.studies.executors import SweepExecutor, executor_for
-from coalface.studies.pools.intake import Batch, Columns, Intake, batches_of
+from coalface.studies.pools.intake import Batch, Intake, PoolColumns, batches_of
 from coalface.studies.pools.pool_files import NOTES, Partition, parquet_notes
 from coalface.studies.tasks import RETRIES, run_tasks
 
@@ -92,7 +92,7 @@ class PartitionTask:
     partition: Partition
     target: Path
     work: Work
-    columns: Columns
+    columns: PoolColumns
     model: ModelFile
 
     @property

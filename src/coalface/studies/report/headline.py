@@ -7,7 +7,7 @@ from coalface.report.number_format import factor, listed, number
 from coalface.studies.findings import COSTS, Measure
 from coalface.studies.report import outcome_text
 from coalface.studies.report.outcome_text import excess, excess_interval
-from coalface.studies.report.savings import OURS, Analysis, Outcome
+from coalface.studies.report.savings import OURS, Analysis, LineOutcome
 
 _MOST_FACTS = 4
 
@@ -24,7 +24,7 @@ def facts_of(analysis: Analysis) -> dict[str, str]:
     return _over_many(best, analysis)
 
 
-def _over_many(best: list[Outcome], analysis: Analysis) -> dict[str, str]:
+def _over_many(best: list[LineOutcome], analysis: Analysis) -> dict[str, str]:
     """The facts about many datasets, given the best line on each."""
     baseline, facts = analysis.findings.baseline, {}
     reached = [one for one in best if _reaches(one)]
@@ -48,11 +48,11 @@ def _over_many(best: list[Outcome], analysis: Analysis) -> dict[str, str]:
     return facts
 
 
-def _reaches(outcome: Outcome) -> bool:
+def _reaches(outcome: LineOutcome) -> bool:
     return outcome.savings[COSTS].factor > 0
 
 
-def _saving(outcome: Outcome, analysis: Analysis) -> tuple[str, str]:
+def _saving(outcome: LineOutcome, analysis: Analysis) -> tuple[str, str]:
     """The saving of a line that gets as good as the baseline."""
     saving = outcome.savings[COSTS]
     notes = [f"95 % interval {interval}"] if (interval := outcome_text.factor_interval(saving.interval)) else []
@@ -65,7 +65,7 @@ def _saving(outcome: Outcome, analysis: Analysis) -> tuple[str, str]:
     return text + (f" ({', '.join(notes)})" if notes else ""), number_format.factor(saving.factor)
 
 
-def _trade(outcome: Outcome, analysis: Analysis, where: str = "there") -> tuple[str, str]:
+def _trade(outcome: LineOutcome, analysis: Analysis, where: str = "there") -> tuple[str, str]:
     """For a line that never gets as good as the baseline: what it asks for, and by how much it ends worse."""
     baseline = analysis.findings.baseline
     ours, theirs = outcome.costs_asked, analysis.baseline_asked(outcome)
@@ -162,7 +162,7 @@ def _to_others(analysis: Analysis) -> Iterator[str]:
             yield f"{line} ends better than every coal line, {_where(analysis, better, _ends)}."
 
 
-def _where(analysis: Analysis, found: list[Outcome], describe: Callable[[Outcome], str]) -> str:
+def _where(analysis: Analysis, found: list[LineOutcome], describe: Callable[[LineOutcome], str]) -> str:
     """The datasets, with a few words about each."""
     each = listed([f"{outcome.data} ({describe(outcome)})" for outcome in found])
     if len(analysis.data_names) == 1:
@@ -170,7 +170,7 @@ def _where(analysis: Analysis, found: list[Outcome], describe: Callable[[Outcome
     return f"on {len(found)} of {len(analysis.data_names)} datasets: {each}"
 
 
-def _ends_worse(outcome: Outcome) -> str:
+def _ends_worse(outcome: LineOutcome) -> str:
     low, high = outcome.excess_interval.low, outcome.excess_interval.high
     text = f"{outcome.test_cost:.4g} against {outcome.baseline_test_cost:.4g}, {excess(outcome)}"
     if interval := excess_interval(outcome):
@@ -178,12 +178,12 @@ def _ends_worse(outcome: Outcome) -> str:
     return text
 
 
-def _saves(measure: Measure) -> Callable[[Outcome], str]:
+def _saves(measure: Measure) -> Callable[[LineOutcome], str]:
     return lambda outcome: factor(outcome.savings[measure].factor)
 
 
-def _needs(measure: Measure, against: dict[str, Outcome]) -> Callable[[Outcome], str]:
-    def describe(outcome: Outcome) -> str:
+def _needs(measure: Measure, against: dict[str, LineOutcome]) -> Callable[[LineOutcome], str]:
+    def describe(outcome: LineOutcome) -> str:
         ours = against[outcome.data]
         needed = ours.savings[measure].needed
         theirs = f"{number(needed)} of {ours.line}" if needed == needed else "no coal line gets there"
@@ -192,10 +192,10 @@ def _needs(measure: Measure, against: dict[str, Outcome]) -> Callable[[Outcome],
     return describe
 
 
-def _ends(outcome: Outcome) -> str:
+def _ends(outcome: LineOutcome) -> str:
     return f"at {outcome.test_cost:.4g}"
 
 
-def _beats_all(analysis: Analysis, outcome: Outcome) -> bool:
+def _beats_all(analysis: Analysis, outcome: LineOutcome) -> bool:
     ours = analysis.on(outcome.data, analysis.coal_lines)
     return bool(ours) and all(outcome.test_cost < other.test_cost for other in ours)

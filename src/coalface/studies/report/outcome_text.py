@@ -4,15 +4,15 @@ import numpy as np
 
 from coalface.report.number_format import factor
 from coalface.studies.learners import Rate
-from coalface.studies.report.savings import Interval, Outcome
+from coalface.studies.report.savings import DrawnInterval, LineOutcome
 
 _PER_CENT = "\u00a0%"  # with a space at which no line breaks
 
 
-def factor_interval(interval: Interval) -> str:
+def factor_interval(interval: DrawnInterval) -> str:
     """The interval of a factor; empty if unknown or never above 0. "up to": some draws never reach the target.
 
-    >>> factor_interval(Interval(0.0, 7.0)), factor_interval(Interval(float("nan"), float("nan")))
+    >>> factor_interval(DrawnInterval(0.0, 7.0)), factor_interval(DrawnInterval(float("nan"), float("nan")))
     ('up to 7.0', '')
     """
     if np.isnan(interval.low) or interval.high <= 0:
@@ -32,13 +32,13 @@ def rate(value: Rate) -> str:
     return f"{value:g}" if value > 0 else "none"
 
 
-def excess(outcome: Outcome) -> str:
+def excess(outcome: LineOutcome) -> str:
     """By how much a line ends worse than the baseline; in per cent unless the baseline ends at 0."""
     scale, unit = _scale(outcome)
     return _signed(outcome.excess * scale, unit) + unit
 
 
-def excess_interval(outcome: Outcome) -> str:
+def excess_interval(outcome: LineOutcome) -> str:
     """The interval of the excess; empty if unknown."""
     interval, (scale, unit) = outcome.excess_interval, _scale(outcome)
     if np.isnan(interval.low):
@@ -46,17 +46,17 @@ def excess_interval(outcome: Outcome) -> str:
     return f"{_signed(interval.low * scale, unit)} to {_signed(interval.high * scale, unit)}{unit}"
 
 
-def relative_excess(outcome: Outcome) -> float:
+def relative_excess(outcome: LineOutcome) -> float:
     """The excess relative to the baseline's final test cost; the excess itself if that is 0."""
     return outcome.excess / (outcome.baseline_test_cost if outcome.baseline_test_cost > 0 else 1.0)
 
 
-def above(outcome: Outcome) -> str:
+def above(outcome: LineOutcome) -> str:
     """How far above the baseline's final test cost a line ends."""
     return f"{excess(outcome).removeprefix('+')} above"
 
 
-def _scale(outcome: Outcome) -> tuple[float, str]:
+def _scale(outcome: LineOutcome) -> tuple[float, str]:
     return (100 / outcome.baseline_test_cost, _PER_CENT) if outcome.baseline_test_cost > 0 else (1.0, "")
 
 

@@ -22,7 +22,7 @@ from coalface.studies.learners import Rate, by_size
 from coalface.studies.report import outcome_text
 from coalface.studies.report.figure_data import NAMES, StudyFigure, figures_for
 from coalface.studies.report.headline import facts_of, no_losses_text, where_coal_loses
-from coalface.studies.report.savings import DRAWS, Analysis, Interval, MeanSaving, Outcome
+from coalface.studies.report.savings import DRAWS, Analysis, DrawnInterval, LineOutcome, MeanSaving
 from coalface.studies.selection import Choice
 from coalface.studies.tables import read_tables, write_csv
 
@@ -53,7 +53,7 @@ _DATA_HEADINGS = ("data", "labels", "training rows", "test rows", "features", "n
 _ENOUGH_PERMUTATIONS = 5  # for a meaningful interval
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """The text of a table cell, with a small note below it (such as an interval); ``best`` highlights it."""
 
     text: str
@@ -61,7 +61,7 @@ class Cell(NamedTuple):
     best: bool = False
 
 
-Row = Sequence[str | Cell]
+Row = Sequence[str | TableCell]
 
 
 class _GroupedTable(NamedTuple):
@@ -71,7 +71,7 @@ class _GroupedTable(NamedTuple):
     groups: Mapping[str, Sequence[Row]]
 
 
-class Table(NamedTuple):
+class PlainTable(NamedTuple):
     """A table without groups."""
 
     headings: Sequence[str]
@@ -123,9 +123,9 @@ def rates_table(analysis: Analysis) -> _GroupedTable:
     return _GroupedTable(["line", "best", *map(outcome_text.rate, rates)], groups)
 
 
-def data_table(analysis: Analysis) -> Table:
+def data_table(analysis: Analysis) -> PlainTable:
     """The sizes of the datasets, as in the paper's table."""
-    return Table(_DATA_HEADINGS, [_data_cells(facts) for facts in analysis.findings.data])
+    return PlainTable(_DATA_HEADINGS, [_data_cells(facts) for facts in analysis.findings.data])
 
 
 def rate_rows(analysis: Analysis) -> Iterator[list[Any]]:
@@ -171,7 +171,7 @@ def mean_rows(analysis: Analysis) -> Iterator[list[Any]]:
         yield [mean.line, mean.rule, mean.measure.name, *numbers]
 
 
-def _pair(interval: Interval) -> tuple[float, float]:
+def _pair(interval: DrawnInterval) -> tuple[float, float]:
     return interval.low, interval.high
 
 
@@ -179,13 +179,13 @@ def _saving_heading(measure: Measure) -> str:
     return measure.less.removeprefix("a ") + (" (a label is one)" if measure is ANSWERS else "")
 
 
-def _saving_cells(analysis: Analysis, outcome: Outcome) -> Row:
+def _saving_cells(analysis: Analysis, outcome: LineOutcome) -> Row:
     is_baseline = outcome.line == analysis.findings.baseline
     needed = outcome.savings[COSTS].needed
     return [
         outcome.line,
         f"{outcome.test_cost:.4f}",
-        "" if is_baseline else Cell(outcome_text.excess(outcome), outcome_text.excess_interval(outcome)),
+        "" if is_baseline else TableCell(outcome_text.excess(outcome), outcome_text.excess_interval(outcome)),
         number_format.number(outcome.costs_asked),
         number_format.number(outcome.examples_asked),
         number_format.number(round(needed)) if needed == needed else "never",
@@ -194,11 +194,11 @@ def _saving_cells(analysis: Analysis, outcome: Outcome) -> Row:
     ]
 
 
-def _one_saving(outcome: Outcome, measure: Measure, *, is_baseline: bool) -> str | Cell:
+def _one_saving(outcome: LineOutcome, measure: Measure, *, is_baseline: bool) -> str | TableCell:
     if measure not in outcome.savings:
         return ""
     saving = outcome.savings[measure]
-    return Cell(
+    return TableCell(
         number_format.factor(saving.factor), "" if is_baseline else outcome_text.factor_interval(saving.interval)
     )
 
@@ -206,7 +206,7 @@ def _one_saving(outcome: Outcome, measure: Measure, *, is_baseline: bool) -> str
 def _mean_cells(mean: MeanSaving) -> Row:
     return [
         mean.line,
-        Cell(number_format.factor(mean.mean), outcome_text.factor_interval(mean.interval)),
+        TableCell(number_format.factor(mean.mean), outcome_text.factor_interval(mean.interval)),
         f"{mean.n_reached} of {mean.n_data}",
         number_format.factor(mean.median),
     ]
@@ -214,13 +214,13 @@ def _mean_cells(mean: MeanSaving) -> Row:
 
 def _rate_cells(choice: Choice, rates: list[Rate]) -> Row:
     aucs = dict(zip(choice.rates, choice.aucs, strict=True))
-    cells: list[str | Cell] = [
+    cells: list[str | TableCell] = [
         choice.line,
         outcome_text.rate(choice.rate) + (" (edge)" if choice.at_edge else ""),
     ]
     for rate in rates:
         text = f"{aucs[rate]:.3f}" if rate in aucs else ""
-        cells.append(Cell(text, best=rate == choice.rate))
+        cells.append(TableCell(text, best=rate == choice.rate))
     return cells
 
 

@@ -17,8 +17,8 @@ from coalface.studies.findings import (
     COSTS,
     DataFacts,
     Findings,
+    FinishedRun,
     Measure,
-    Run,
     applies,
     counted_points,
     measures_for,
@@ -35,7 +35,7 @@ ABLATIONS = ("all-or-none", "no-domination")
 
 
 @dataclass(frozen=True)
-class Interval:
+class DrawnInterval:
     """The range of 95 % of the draws; NaN with a single permutation."""
 
     low: float
@@ -43,7 +43,7 @@ class Interval:
 
 
 @dataclass(frozen=True, eq=False)
-class Saving:
+class LineSaving:
     """One line on one dataset, by one measure.
 
     ``needed`` is NaN and ``factor`` 0 where the target is never reached. ``reached`` is the share of draws that
@@ -54,13 +54,13 @@ class Saving:
     needed: float
     baseline_needed: float
     factor: float
-    interval: Interval
+    interval: DrawnInterval
     reached: float
     draws: NDArray[np.float64] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class LineOutcome:
     """One line on one dataset at its chosen learning rate, compared with the baseline on the same permutations.
 
     ``excess`` is its median final test cost minus the baseline's. ``savings`` lacks the price if a run of either line
@@ -75,11 +75,11 @@ class Outcome:
     test_cost: float
     baseline_test_cost: float
     excess: float
-    excess_interval: Interval
+    excess_interval: DrawnInterval
     costs_asked: float
     examples_asked: float
     spent: float
-    savings: Mapping[Measure, Saving]
+    savings: Mapping[Measure, LineSaving]
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ class MeanSaving:
     rule: str
     measure: Measure
     mean: float
-    interval: Interval
+    interval: DrawnInterval
     median: float
     n_reached: int
     n_data: int
 
 
-def outcomes(findings: Findings, choices: Sequence[Choice] | None = None) -> tuple[Outcome, ...]:
+def outcomes(findings: Findings, choices: Sequence[Choice] | None = None) -> tuple[LineOutcome, ...]:
     """Every line on every dataset on which it shares permutations with the baseline, in the order of the study."""
     chosen = {(choice.data, choice.line): choice for choice in choices or choose_rates(findings)}
     measures = measures_for(findings)
@@ -119,7 +119,7 @@ def outcomes(findings: Findings, choices: Sequence[Choice] | None = None) -> tup
     return tuple(found)
 
 
-def mean_savings(found: Sequence[Outcome], lines: Sequence[str]) -> tuple[MeanSaving, ...]:
+def mean_savings(found: Sequence[LineOutcome], lines: Sequence[str]) -> tuple[MeanSaving, ...]:
     """The mean over datasets for every line and measure; draws that never reach the target are left out.
 
     >>> mean_savings([], ["coal"])
@@ -191,7 +191,7 @@ class _Needs:
         self.facts = facts
         self.cached: dict[tuple[Measure, tuple[int, ...]], _Need] = {}
 
-    def of(self, pair: "_Pair", runs: Sequence[Run], measure: Measure) -> _Need:
+    def of(self, pair: "_Pair", runs: Sequence[FinishedRun], measure: Measure) -> _Need:
         points = counted_points(runs, measure, self.facts)
         asked = common_axis(points, measure.axis, start_of(points, measure))
         values = read_off(points, measure.axis, asked)
@@ -208,15 +208,17 @@ class _Needs:
 class _Pair:
     """A line and the baseline on the same permutations, and draws of these permutations."""
 
-    def __init__(self, ours: Sequence[Run], theirs: Sequence[Run], draws: NDArray[np.int64], needs: _Needs) -> None:
+    def __init__(
+        self, ours: Sequence[FinishedRun], theirs: Sequence[FinishedRun], draws: NDArray[np.int64], needs: _Needs
+    ) -> None:
         self.ours, self.theirs, self.draws, self.needs = ours, theirs, draws, needs
         finals = np.array([[run.test_cost for run in ours], [run.test_cost for run in theirs]]).T
         self.test_cost, self.target = (float(median) for median in np.median(finals, axis=0))
         drawn = medians_of_draws(finals, draws)
         self.drawn_test_cost, self.drawn_target = drawn[:, 0], drawn[:, 1]
 
-    def outcome(self, choice: Choice, measures: Sequence[Measure]) -> Outcome:
-        return Outcome(
+    def outcome(self, choice: Choice, measures: Sequence[Measure]) -> LineOutcome:
+        return LineOutcome(
             data=choice.data,
             line=choice.line,
             rule=choice.rule,
@@ -232,12 +234,12 @@ class _Pair:
             savings={measure: self._saving(measure) for measure in measures},
         )
 
-    def _saving(self, measure: Measure) -> Saving:
+    def _saving(self, measure: Measure) -> LineSaving:
         needed, drawn = self.needs.of(self, self.ours, measure)
         baseline_needed, baseline_drawn = self.needs.of_baseline(self, measure)
         factors = np.nan_to_num(baseline_drawn / drawn, nan=0.0)
         points = counted_points(self.ours, measure, self.needs.facts)
-        return Saving(
+        return LineSaving(
             asked=float(np.median([getattr(run, measure.axis)[-1] for run in points])),
             needed=needed,
             baseline_needed=baseline_needed,
@@ -248,7 +250,7 @@ class _Pair:
         )
 
 
-def _paired(ours: Sequence[Run], theirs: Sequence[Run]) -> tuple[list[Run], list[Run]]:
+def _paired(ours: Sequence[FinishedRun], theirs: Sequence[FinishedRun]) -> tuple[list[FinishedRun], list[FinishedRun]]:
     """The runs of two lines on the permutations that both have, in the same order."""
     by_permutation = {run.permutation: run for run in theirs}
     both = [run for run in ours if run.permutation in by_permutation]
@@ -260,12 +262,12 @@ def _draws(place: int, n: int) -> NDArray[np.int64]:
     return np.random.default_rng([_SEED, place]).integers(n, size=(DRAWS, n))
 
 
-def _interval(draws: NDArray[np.float64], *, single: bool) -> Interval:
+def _interval(draws: NDArray[np.float64], *, single: bool) -> DrawnInterval:
     """The percentiles of the draws, without interpolation: nothing lies between never (0) and the smallest factor."""
     if single:
-        return Interval(np.nan, np.nan)
+        return DrawnInterval(np.nan, np.nan)
     low, high = np.percentile(draws, _ENDS, method="inverted_cdf")
-    return Interval(float(low), float(high))
+    return DrawnInterval(float(low), float(high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +276,7 @@ class Analysis:
 
     findings: Findings
     choices: tuple[Choice, ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[LineOutcome, ...]
     means: tuple[MeanSaving, ...]
 
     @classmethod
@@ -319,11 +321,11 @@ class Analysis:
         """The lines of the headline: the coal lines, or all except the baseline if there are none."""
         return self.coal_lines or self._compared
 
-    def on(self, data: str, lines: Sequence[str]) -> list[Outcome]:
+    def on(self, data: str, lines: Sequence[str]) -> list[LineOutcome]:
         """The outcomes of these lines on one dataset."""
         return [outcome for outcome in self.outcomes if outcome.data == data and outcome.line in lines]
 
-    def best(self, data: str, lines: Sequence[str], measure: Measure = COSTS) -> Outcome | None:
+    def best(self, data: str, lines: Sequence[str], measure: Measure = COSTS) -> LineOutcome | None:
         """The line that saves most on a dataset; the one with the smallest excess if none reaches the target."""
         here = [outcome for outcome in self.on(data, lines) if measure in outcome.savings]
         return max(here, key=lambda one: (one.savings[measure].factor, -one.excess), default=None)
@@ -343,7 +345,7 @@ class Analysis:
         means = [mean for line in self.shown_lines if (mean := self.mean(line, measure)) is not None]
         return max(means, key=lambda mean: (mean.n_reached, mean.mean), default=None)
 
-    def baseline_asked(self, outcome: Outcome) -> float:
+    def baseline_asked(self, outcome: LineOutcome) -> float:
         """The median number of costs that the baseline asked for on the permutations of a line."""
         runs = {choice.line: choice.runs for choice in self.choices if choice.data == outcome.data}
         permutations = {run.permutation for run in runs[outcome.line]}
