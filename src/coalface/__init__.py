@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from coalface.evaluate.serving import ServedCurve, simulate_serving
     from coalface.evaluate.simulation import simulate
     from coalface.learner.budget import Budget
-    from coalface.learner.classifiers import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
+    from coalface.learner.classifiers import CoalClassifier
+    from coalface.learner.parameters import Abstain, Audits, Coal
     from coalface.learner.pipeline import ActivePipeline
     from coalface.learner.stopping import Saving
     from coalface.models.committee import CommitteeModel
@@ -45,9 +46,12 @@ else:
     __getattr__, __dir__ = door_of(__name__)
 
 __all__ = [
+    "Abstain",
     "Actions",
     "ActivePipeline",
+    "Audits",
     "Budget",
+    "Coal",
     "CoalClassifier",
     "CommitteeModel",
     "CostDataset",
@@ -61,9 +65,7 @@ __all__ = [
     "LoggedReport",
     "MemoryLedger",
     "OnlineModel",
-    "OracleCoalClassifier",
     "Queries",
-    "RidgeCoalClassifier",
     "RidgeModel",
     "Round",
     "Router",

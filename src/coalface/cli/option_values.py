@@ -153,9 +153,9 @@ def model_in(model: str | None, interactions: str | None) -> "OnlineModel | str 
 
     try:
         if interactions.isdecimal():
-            return OnlineModel(int(interactions))
+            return OnlineModel(interactions=int(interactions))
         pairs = [pair.split("x") for pair in interactions.split(",")]
-        return OnlineModel([[[int(end) for end in one.split(":")] for one in pair] for pair in pairs])
+        return OnlineModel(interactions=[[[int(end) for end in one.split(":")] for one in pair] for pair in pairs])
     except ValueError:
         raise InputError(
             f"--interactions must be 2 or pairs of column ranges, got {interactions!r}. Write them like 0:40x40:90."

@@ -69,11 +69,11 @@ def with_abstaining(classes: NDArray[Any], abstain_label: Any = None) -> NDArray
     alike = answer.dtype.kind in _NUMBERS if kind in _NUMBERS else answer.dtype.kind == kind
     if answer.ndim or not alike:
         raise InputError(
-            f"abstain_label must be of the type of the labels, such as {classes[0]!r}, got {shortened(abstain_label)}. "
+            f"abstain label must be of the type of the labels, such as {classes[0]!r}, got {shortened(abstain_label)}. "
             "Pass such a one."
         )
     if (answer == classes).any():
-        raise InputError(f"abstain_label must differ from every label, got {answer.item()!r}. Pass another one.")
+        raise InputError(f"abstain label must differ from every label, got {answer.item()!r}. Pass another one.")
     return np.append(classes, answer)
 
 

@@ -12,6 +12,7 @@ from coalface.data.labels import label_codes, with_abstaining
 from coalface.data.targets import given_costs, require_target
 from coalface.errors import InputError
 from coalface.learner.estimator import CostClassifier
+from coalface.learner.parameters import abstain_of
 from coalface.rounds.queries import CostRanges
 
 _MOST_BINS = 10
@@ -63,7 +64,8 @@ def judged_rows(learner: CostClassifier, X: Any, cost: Any, y: Any, candidates: 
     shape = (n_rows, len(labels))
     allowed = np.ones(shape, np.bool_) if candidates is None else check_mask(candidates, n_rows, labels, "candidates")
     known = np.where(allowed, given, np.nan)
-    abstain_cost = np.nan if learner.abstain_cost is None else float(learner.abstain_cost)
+    abstain = abstain_of(learner.abstain)
+    abstain_cost = np.nan if abstain is None else float(abstain.cost)
     paid = np.column_stack([known, np.full(n_rows, abstain_cost)])[np.arange(n_rows), answers]
     places = np.flatnonzero(~np.isnan(paid) & ~np.isnan(known).all(axis=1))
     if not len(places):
@@ -83,7 +85,8 @@ def _answers(learner: CostClassifier, X: Any, candidates: Any) -> NDArray[np.int
     predicted, labels = learner.predict(X, candidates=candidates), learner.classes_
     if not len(predicted):
         raise InputError("X must have at least one row, got none. Pass the rows to evaluate on.")
-    possible = labels if learner.abstain_cost is None else with_abstaining(labels, learner.abstain_label)
+    abstain = abstain_of(learner.abstain)
+    possible = labels if abstain is None else with_abstaining(labels, abstain.label)
     return label_codes(predicted, possible).astype(np.int64)
 
 

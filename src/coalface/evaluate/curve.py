@@ -37,7 +37,7 @@ class Curve:
 
     >>> from coalface import CoalClassifier, simulate
     >>> X, cost = [[0.0, 1.0], [1.0, 0.0]] * 20, [[0.0, 1.0], [1.0, 0.0]] * 20
-    >>> curve = simulate(CoalClassifier.as_published(warm_up=10), X, cost, X_test=X, cost_test=cost)
+    >>> curve = simulate(CoalClassifier.as_published(rule__warm_up=10), X, cost, X_test=X, cost_test=cost)
     >>> print(curve)
     20 costs on 10 of 40 examples, test cost 0.0000
     >>> curve.auc, Curve.from_json(curve.to_json()).auc

@@ -150,8 +150,8 @@ def evaluate_logged(
             f"probability must be above 0 and at most 1, got {shortened(chances.tolist())}. Pass that with which "
             "each label was served."
         )
-    if learner.abstain_cost is not None:
-        raise InputError("abstain_cost must be None: a log has no cost for abstaining. Evaluate without it.")
+    if learner.abstain is not None:
+        raise InputError("abstain must be None: a log has no cost for abstaining. Evaluate without it.")
     chosen = label_codes(learner.best_labels(X, candidates=candidates), learner.classes_)
     policy = np.zeros(predicted.shape)
     policy[np.arange(n_rows), chosen] = 1.0

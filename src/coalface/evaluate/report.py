@@ -29,6 +29,7 @@ from coalface.evaluate.breakdown import (
     mistakes_of,
 )
 from coalface.learner.estimator import CostClassifier
+from coalface.learner.parameters import abstain_of
 from coalface.learner.top_features import TopFeature
 from coalface.rounds.queries import CostRanges
 
@@ -224,7 +225,8 @@ def evaluation_report(
     judged, n_rows = judged_rows(learner, X, cost, y, candidates)
     scale, classes = CostScale.of(learner.cost_bounds), learner.classes_
     labels = label_texts(classes)
-    possible = classes if learner.abstain_cost is None else with_abstaining(classes, learner.abstain_label)
+    abstain = abstain_of(learner.abstain)
+    possible = classes if abstain is None else with_abstaining(classes, abstain.label)
     ranges = learner.cost_range(X)
     places = judged.places
     found = CostRanges(ranges.lowest[places], ranges.highest[places])

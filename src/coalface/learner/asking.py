@@ -6,14 +6,12 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import CostScale, checked_answer
 from coalface.data.frames import by_row
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows
 from coalface.errors import InputError
-from coalface.kernels.state import new_rounds
 from coalface.learner.conversation import Conversation, affordable
 from coalface.learner.deciding import Mask
 from coalface.learner.known_parts import KnownParts
@@ -160,24 +158,3 @@ class AskingLearner(TeachingLearner):
             answers = self._checked_answers(rows, found.cost, found.asked_costs)
             queries = self._decide(rows, candidates, *answers, parts=parts)
         return found.ended(first)
-
-    def ask_row(self, indices: ArrayLike, values: ArrayLike) -> NDArray[Any]:
-        """The labels to ask about for one sparse example, the most promising first; a fast path for services.
-
-        >>> from coalface import CoalClassifier
-        >>> CoalClassifier(["walk", "fly"]).ask_row(indices=[3, 17], values=[1.0, 0.5]).tolist()
-        ['walk', 'fly']
-        """
-        self.begin()._refuse_changed()
-        row, settings = self._checked_row(indices, values), self.settings_for()
-        rounds = new_rounds(1, settings.n_labels, self._candidates(None, row))
-        found = self.model_.ask(row, settings, rounds, outlook=False)
-        asked = np.flatnonzero(found.mask[0])
-        asked, purse = asked[np.argsort(found.predicted[0, asked], kind="stable")], self._purse()
-        before = 0 if purse is None else purse.examples
-        if purse is not None and found.truth[0]:
-            asked = asked if purse.buys_truth(new_example=True) else asked[:0]
-        elif purse is not None:
-            bought = np.array([purse.buys_cost(k, purse.examples == before) for k in asked.tolist()], np.bool_)
-            asked = asked[bought]
-        return np.asarray(self.classes_[asked])

@@ -3,17 +3,15 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, check_asking_price, check_cost, check_mask, check_offset
 from coalface.data.frames import by_row
-from coalface.data.label_features import require_joined
-from coalface.data.rows import Rows, check_row
+from coalface.data.rows import Rows
 from coalface.errors import UnknownLabelError
 from coalface.kernels.state import ROUND, SILENT_ROUNDS, Settings, new_rounds
 from coalface.learner.known_parts import NO_PARTS, KnownParts
-from coalface.learner.settings import settings_for
-from coalface.learner.state import DEFAULTS
+from coalface.learner.parameters import Coal, abstain_of
 from coalface.learner.stopping import LEAST_SILENCE, warn_of_unanswered, warns_of_collapse
 from coalface.learner.truths import TruthLearner
 from coalface.rounds.queries import CostRanges, Queries
@@ -23,13 +21,6 @@ Mask = NDArray[np.bool_]
 
 class DecidingLearner(TruthLearner):
     """A learner that decides which costs are worth asking for."""
-
-    def _checked_row(self, indices: ArrayLike, values: ArrayLike) -> Rows:
-        """One row given as its non-zeros; where labels have features, a wide row: see ``data.label_features``."""
-        row = check_row(indices, values, getattr(self, "n_features_in_", 0))
-        if self.model_.reads_label_features:
-            require_joined(row.width, None)
-        return row
 
     def _decide(
         self,
@@ -41,12 +32,12 @@ class DecidingLearner(TruthLearner):
         settings: Settings | None = None,
         parts: KnownParts = NO_PARTS,
     ) -> Queries:
-        settings = settings or settings_for(len(self.classes_), {**DEFAULTS, **vars(self)})
+        settings = settings or self.settings_for()
         rounds = new_rounds(len(rows), settings.n_labels, candidates, known, asked, *parts)
         with self.model_.lock:
             start = int(self.model_.state.counters[ROUND]) if first_round is None else first_round
             found = self.model_.ask(rows, settings, rounds, start)
-        scale = CostScale.of(self.cost_bounds)
+        scale, abstain = CostScale.of(self.cost_bounds), abstain_of(self.abstain)
         lowest, highest = scale.within(scale.from_unit(found.lowest)), scale.within(scale.from_unit(found.highest))
         return Queries(
             mask=found.mask,
@@ -57,7 +48,7 @@ class DecidingLearner(TruthLearner):
             propensity=found.propensity,
             classes=self.classes_,
             first_round=start,
-            abstain_cost=None if self.abstain_cost is None else float(self.abstain_cost),
+            abstain_cost=None if abstain is None else float(abstain.cost),
             outlook=found.outlook if len(found.outlook) or settings.audit_rate else None,
             truth=found.truth,
             price_of_truth=settings.price_of_truth,
@@ -77,7 +68,7 @@ class DecidingLearner(TruthLearner):
     def _offsets(self, X: Any, rows: Rows, labels: NDArray[Any], offset: Any) -> NDArray[np.float32]:
         """The known parts of costs, scaled to [0, 1]; the least of a row is 0 unless abstaining has a cost."""
         scale, offset = CostScale.of(self.cost_bounds), by_row(offset, X, "offset")
-        return check_offset(offset, len(rows), labels, scale, shifted=self.abstain_cost is None)
+        return check_offset(offset, len(rows), labels, scale, shifted=self.abstain is None)
 
     def _checked_answers(self, rows: Rows, known: Any, asked: Any) -> tuple[NDArray[np.float32] | None, Mask | None]:
         """The known costs, scaled to [0, 1], and the mask of those asked for."""
@@ -116,5 +107,5 @@ class DecidingLearner(TruthLearner):
         silent = self.model_.state.counters[SILENT_ROUNDS]
         if silent < LEAST_SILENCE or self.budget is not None or hasattr(self, "_warned"):
             return
-        if warns_of_collapse(self.model_.state, self.mellowness, self.warm_up):
+        if warns_of_collapse(self.model_.state, self.mellowness, Coal.of(self.rule).warm_up):
             self._warned = True

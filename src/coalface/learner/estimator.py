@@ -17,6 +17,7 @@ from coalface.data.targets import first_labels, given_costs, labels_of, require_
 from coalface.errors import InputError, UnknownLabelError, shortened
 from coalface.kernels.state import NO_ROUNDS, Settings, new_rounds
 from coalface.learner.deciding import Mask
+from coalface.learner.parameters import Coal, audits_of
 from coalface.learner.possible_savings import unit_savings
 from coalface.learner.simulating import SimulatingLearner
 from coalface.learner.top_features import TopFeature, top_features
@@ -109,7 +110,9 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):
             self.play(run, _PIECE)
         self._of_costs = cost is not None
         self.warn_if_collapsed()
-        may_miss = self.rule != "passive"  # which asks for everything, so that there is nothing to raise
+        may_miss = (
+            Coal.of(self.rule).variant != "passive"
+        )  # which asks for everything
         if may_miss and cost is None and self.cost_matrix is None:  # else a label may be right, yet not worth its risk
             truth, allowed = given.costs.argmin(axis=1), given.candidates
 
@@ -118,12 +121,12 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):
                 return self.model_.answer(rows.take(some), self.settings_for(), mine)
 
             limited = self.budget is not None
-            warn_of_unlearned(self.classes_, truth, predicted, on_budget=limited, audits=self.audits)
+            warn_of_unlearned(self.classes_, truth, predicted, on_budget=limited, audits=audits_of(self.audits))
 
     # -- predicting --------------------------------------------------------------------------------
 
     def predict(self, X: Any, *, candidates: Any = None, offset: Any = None) -> NDArray[Any]:
-        """The label with the least predicted cost, per example, or ``abstain_label`` if ``abstain_cost`` is less.
+        """The label with the least predicted cost, per example, or the label of ``abstain`` if its cost is less.
 
         A label without any answered cost counts as costing the middle of ``cost_bounds``; a warning says so once. One
         that was added later is not predicted before its first answer. A learner without any answer predicts the first

@@ -84,7 +84,7 @@ class LabelLearner(AskingLearner):
         recorder = self._recorder
         with interrupts_put_off(), self.model_.lock:
             if recorder is not None:
-                recorder.write([change], vars(self), self.plain_budget)
+                recorder.write([change], self._all_params(), self.plain_budget)
             try:
                 self._apply(change, after)
             except BaseException:

@@ -16,7 +16,9 @@ from coalface.data.numbers import whole_number
 from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.files.bundle import read_bundle, rebuilding, write_bundle
 from coalface.learner.budget import Budget
+from coalface.learner.parameters import GROUPS
 from coalface.learner.serving import ServingLearner
+from coalface.learner.state import LEARNED_WITH
 from coalface.models.choice import check_kind, described_model, model_of
 from coalface.models.contract import CostModel
 from coalface.rounds.arrays import check_recordable
@@ -24,7 +26,6 @@ from coalface.rounds.label_change import LabelChange
 from coalface.rounds.ledger import Ledger, Recorder
 from coalface.rounds.round import Round
 
-_BEFORE: dict[str, Any] = {"model": "online", "miss_rate": None}  # when files did not name them
 _BATCH = 512  # rounds replayed per call
 
 
@@ -165,8 +166,7 @@ class PersistentLearner(ServingLearner):
     @property
     def learned_with(self) -> tuple[str, ...]:
         """The names of the parameters that decide how an answer is learned; the others decide what is asked."""
-        of_model = (name for name in self._cost_model().learned_with if name in vars(self))
-        return tuple(dict.fromkeys([*self._learned_with, *of_model]))
+        return tuple(dict.fromkeys([*LEARNED_WITH, *self._cost_model().learned_with]))
 
     def plain_params(self) -> dict[str, Any]:
         """The parameters as JSON values."""
@@ -175,17 +175,14 @@ class PersistentLearner(ServingLearner):
             params["cost_matrix"] = by_label(params["cost_matrix"], self.classes_, "cost_matrix", rows=True)
         if self.budget is not None:
             params["budget"] = self.plain_budget
-        described: dict[str, Any] = {}
-        if isinstance(params.get("model"), CostModel):
-            described["model"] = described_model(params["model"])
-        if "features" in params:
-            described["features"] = plain_features(params["features"])
+        described = {"model": plain_model(self.model), "features": plain_features(self.features)}
+        described |= {name: params[name].plain() for name in GROUPS if isinstance(params[name], GROUPS[name])}
         return _plain(params | dict.fromkeys(described)) | described
 
     def _new_recorder(self, ledger: Ledger, *, has_encoder: bool | None = None) -> Recorder:
         """A recorder for the labels and the budget as they are; ``has_encoder`` is whether the ledger has it."""
         texts = label_texts(self.classes_)
-        recorder = Recorder(ledger, texts, self.learned_with, vars(self), self.plain_budget)
+        recorder = Recorder(ledger, texts, self.learned_with, self._all_params(), self.plain_budget)
         recorder.has_encoder = recorder.has_encoder if has_encoder is None else has_encoder
         return recorder
 
@@ -209,19 +206,15 @@ class PersistentLearner(ServingLearner):
         """A learner with the parameters of a file; an InputError if they are those of another class."""
         unknown = [name for name in params if name not in cls._get_param_names()]
         if unknown:
-            names = set(params) - set(_BEFORE)
-            learners = _subclasses(PersistentLearner)
-            fitting = [kind.__name__ for kind in learners if names <= set(kind._get_param_names())]
-            remedy = f"load it with {fitting[0]}" if fitting else "load it with the class that saved it"
-            raise InputError(f"{cls.__name__} has no parameter {unknown[0]!r}, {remedy}")
+            raise InputError(f"{cls.__name__} has no parameter {unknown[0]!r}, load it with the class that saved it")
         if isinstance(params.get("cost_bounds"), list):
             params = {**params, "cost_bounds": tuple(params["cost_bounds"])}
-        return cls(**params)
+        parts = {name: GROUPS[name].of(params[name]) for name in GROUPS if isinstance(params.get(name), Mapping)}
+        return cls(**{**params, **parts})
 
     @classmethod
     def _with_model(cls, params: dict[str, Any], model: CostModel | None) -> dict[str, Any]:
         """The parameters of a file with the user's own model in place of its description, which it must match."""
-        params = {**{name: value for name, value in _BEFORE.items() if name in cls._get_param_names()}, **params}
         described = dict(params).get("model")
         if not (model is None or isinstance(model, CostModel)):
             raise InputError(f"model must be a CostModel of your own or left out, got {shortened(model)}")
@@ -242,8 +235,9 @@ class PersistentLearner(ServingLearner):
         return state
 
 
-def _subclasses(kind: type[Any]) -> list[type[Any]]:
-    return [one for child in kind.__subclasses__() for one in (child, *_subclasses(child))]
+def plain_model(model: Any) -> Any:
+    """A model as a JSON value: its name, or its kind and its parameters."""
+    return described_model(model_of(model)) if isinstance(model, CostModel | Mapping) else model
 
 
 def _plain(params: dict[str, Any]) -> dict[str, Any]:

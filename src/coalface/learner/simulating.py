@@ -74,7 +74,7 @@ class SimulatingLearner(PersistentLearner):
         check_width(rows, self)
         names = self._names_of(X, encoder)
         if self._recorder is not None:
-            self._recorder.check(vars(self))
+            self._recorder.check(self._all_params())
         if hasattr(self, "model_"):
             self.settings_for()
             self._refuse_changed()
@@ -121,7 +121,7 @@ class SimulatingLearner(PersistentLearner):
         start, settings = run.done, self.settings_for()
         recorder = self._recorder
         if recorder is not None:
-            recorder.check(vars(self))
+            recorder.check(self._all_params())
         with self.model_.lock, nullcontext() if recorder is None else interrupts_put_off():
             run.done = self.model_.simulate(run.rows, settings, run.arrays, start, until, run.batch)
             self.n_features_in_ = max(run.rows.width, getattr(self, "n_features_in_", 0))
@@ -129,7 +129,7 @@ class SimulatingLearner(PersistentLearner):
                 self.feature_names_in_ = run.names
             if recorder is not None and run.done > start:
                 played = self._rounds_of_run(run, slice(start, run.done))
-                recorder.write(played, vars(self), self.plain_budget, learned=True)
+                recorder.write(played, self._all_params(), self.plain_budget, learned=True)
 
     def _play_within(self, run: Run, purse: Purse) -> None:
         """Play one batch question by question, as far as the purse goes."""

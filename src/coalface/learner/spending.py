@@ -12,9 +12,9 @@ from coalface.errors import InputError
 from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, PASSIVE, ROUND, TRUTHS_QUERIED
 from coalface.learner.budget import Budget, Counts
 from coalface.learner.forecasting import Forecast, Interval, Pace, asked_history, interval_of
+from coalface.learner.parameters import settings_for
 from coalface.learner.purse import Purse
-from coalface.learner.settings import settings_for
-from coalface.learner.state import DEFAULTS, LearnerState
+from coalface.learner.state import LearnerState
 
 
 class SpendingLearner(LearnerState):
@@ -90,7 +90,7 @@ class SpendingLearner(LearnerState):
         labels = getattr(self, "classes_", self.classes)
         names = [] if labels is None else label_array(labels).tolist()
         budget.prices_of(names)
-        settings_for(len(names), {**DEFAULTS, **vars(self), "budget": budget})
+        settings_for(len(names), {**vars(self), "budget": budget})
         return budget
 
     def _to_be_asked(self, coming: int) -> tuple[Interval, Interval]:

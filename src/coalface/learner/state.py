@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from coalface.errors import CoalfaceError, InputError, shortened
 from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, TRUTHS_QUERIED, Settings
 from coalface.kernels.stopping import saving_is_below
 from coalface.learner.calibration import Calibration, calibration_of
-from coalface.learner.settings import AS_PUBLISHED, settings_for
+from coalface.learner.parameters import abstain_of, audits_of, flat, settings_for
 from coalface.learner.stopping import Saving, checked_saving, rare_labels, saving_of
 from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Recorder
@@ -30,7 +30,7 @@ from coalface.sklearn_base import BaseEstimator
 from coalface.sklearn_base import NotFittedError as SklearnNotFittedError
 
 _BEGIN_LOCK = RLock()
-DEFAULTS = {**AS_PUBLISHED, "learning_rate": 0.5}  # of parameters that a learner lacks
+LEARNED_WITH = ("cost_bounds", "model")  # parameters that affect replay, whatever the model
 
 
 class NotFittedError(CoalfaceError, SklearnNotFittedError):
@@ -38,19 +38,18 @@ class NotFittedError(CoalfaceError, SklearnNotFittedError):
 
 
 class LearnerState(BaseEstimator):
-    """The base of all learners; a parameter that a learner lacks has its published value."""
+    """The base of all learners."""
 
     classes: Any
     cost_matrix: Any
     cost_bounds: tuple[float, float]
     mellowness: float
-    warm_up: int | str
-    audit_rate: float
-    abstain_cost: float | None = None
-    abstain_label: Any = None
-    budget: Any = None
-    price_of_truth: float | None = None
-    features: Any = "auto"
+    rule: Any
+    audits: Any
+    abstain: Any
+    budget: Any
+    price_of_truth: float | None
+    features: Any
 
     classes_: NDArray[Any]
     model_: CostModel
@@ -60,11 +59,6 @@ class LearnerState(BaseEstimator):
     reading_: dict[str, Any]  # how far the file was read that the learner is learning; see ``NamedLearner``
     _recorder: Recorder | None = None
     _begun_with: Mapping[str, Any] = MappingProxyType({})  # parameters that must stay as they were then
-    _learned_with: ClassVar[tuple[str, ...]] = ("cost_bounds",)  # parameters of this class that affect replay
-
-    def _store(self, params: dict[str, Any]) -> None:
-        """Set the parameters of a constructor, given as its ``locals()``, unchanged as scikit-learn requires."""
-        self.__dict__.update({name: value for name, value in params.items() if name != "self"})
 
     @abstractmethod
     def _cost_model(self) -> CostModel:
@@ -93,7 +87,12 @@ class LearnerState(BaseEstimator):
 
     def settings_for(self, n_labels: int | None = None) -> Settings:
         """The checked parameters as the settings of compiled code."""
-        return settings_for(len(self.classes_) if n_labels is None else n_labels, {**DEFAULTS, **vars(self)})
+        n_labels = len(self.classes_) if n_labels is None else n_labels
+        return settings_for(n_labels, vars(self), getattr(self, "model_", None))
+
+    def _all_params(self) -> dict[str, Any]:
+        """The parameters, and those of their parts by path."""
+        return {**vars(self), **flat(vars(self), getattr(self, "model_", None))}
 
     def _new_model(self, labels: NDArray[Any]) -> CostModel:
         """A model for these labels; an InputError if a parameter is invalid."""
@@ -104,7 +103,7 @@ class LearnerState(BaseEstimator):
         with _BEGIN_LOCK:  # two threads must not start the same learner twice
             if not hasattr(self, "model_"):
                 self.classes_, self.model_ = labels, model
-                fixed = ("classes", "fit_intercept", *self._learned_with)
+                fixed = ("classes", *LEARNED_WITH)
                 self._begun_with = {name: getattr(self, name) for name in fixed}
 
     def _refuse_changed(self) -> None:
@@ -129,8 +128,9 @@ class LearnerState(BaseEstimator):
         return bool(np.all(now == began))
 
     def _predictions(self, labels: NDArray[Any]) -> NDArray[Any]:
-        """All possible results of ``predict``: the labels and, if the learner can abstain, ``abstain_label``."""
-        return labels if self.abstain_cost is None else with_abstaining(labels, self.abstain_label)
+        """All possible results of ``predict``: the labels and, if the learner can abstain, its answer then."""
+        abstain = abstain_of(self.abstain)
+        return labels if abstain is None else with_abstaining(labels, abstain.label)
 
     def encoded(self, X: Any, *, allow_empty: bool = True) -> tuple[Rows, Encoder | None]:
         """The checked rows, and the encoder that made them, which is new if X is the first; None for numbers.
@@ -263,10 +263,10 @@ class LearnerState(BaseEstimator):
     def saving_(self) -> Saving | None:
         """The most that further questions could save per example; None if it cannot be estimated yet: see ``Saving``.
 
-        The estimate needs audits (``audit_rate`` above 0) and at least 100 rounds answered as they were asked.
+        The estimate needs audits and at least 100 rounds answered as they were asked.
 
-        >>> from coalface import CoalClassifier, simulate
-        >>> learner = CoalClassifier(classes=["walk", "fly"], audit_rate=0.2)
+        >>> from coalface import Audits, CoalClassifier, simulate
+        >>> learner = CoalClassifier(classes=["walk", "fly"], audits=Audits(0.2))
         >>> learner.saving_ is None
         True
         >>> _ = simulate(learner, [[1.0, 0.0], [0.0, 1.0]] * 500, [[0.0, 1.0], [1.0, 0.0]] * 500)
@@ -297,8 +297,8 @@ class LearnerState(BaseEstimator):
     def calibration_(self) -> Calibration | None:
         """How often the best label was missed, as audits measure it; None if the slack does not follow them.
 
-        >>> from coalface import CoalClassifier, simulate
-        >>> learner = CoalClassifier(classes=["walk", "fly"], model="forest", miss_rate=0.05)
+        >>> from coalface import Coal, CoalClassifier, simulate
+        >>> learner = CoalClassifier(classes=["walk", "fly"], model="forest", rule=Coal(miss_rate=0.05))
         >>> _ = simulate(learner, [[1.0, 0.0], [0.0, 1.0]] * 200, [[0.0, 1.0], [1.0, 0.0]] * 200)
         >>> learner.calibration_.stated, learner.calibration_.measured
         (0.05, 0.0)
@@ -313,14 +313,14 @@ class LearnerState(BaseEstimator):
         """Whether further questions would save less than ``saving`` per example: the whole interval lies below it.
 
         >>> from coalface import CoalClassifier
-        >>> CoalClassifier(classes=["walk", "fly"], audit_rate=0.1).should_stop(saving=0.02)
+        >>> CoalClassifier(classes=["walk", "fly"]).should_stop(saving=0.02)
         False
         """
         least = self._unit_saving("saving", saving)
         return hasattr(self, "model_") and saving_is_below(self.model_.state.saving, least)
 
     def _unit_saving(self, name: str, saving: Any) -> float:
-        return checked_saving(name, saving, CostScale.of(self.cost_bounds), self.audit_rate)
+        return checked_saving(name, saving, CostScale.of(self.cost_bounds), audits_of(self.audits).rate)
 
     def _in_costs(self, costs: Any, truths: Any) -> Any:
         """The price of questions, in costs, computed as in the kernels; numbers or arrays."""

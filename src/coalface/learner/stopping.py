@@ -68,17 +68,17 @@ def saving_of(counts: Counted, scale: CostScale) -> Saving | None:
     )
 
 
-def checked_saving(name: str, saving: Any, scale: CostScale, audit_rate: float) -> float:
+def checked_saving(name: str, saving: Any, scale: CostScale, audits: float) -> float:
     """A checked saving per example, scaled to costs in [0, 1].
 
-    >>> checked_saving("saving", 5, CostScale(0, 100), audit_rate=0.1)
+    >>> checked_saving("saving", 5, CostScale(0, 100), audits=0.1)
     0.05
     """
     number = finite_number(name, saving, 0.0, above=True)
-    if not audit_rate > 0:
+    if not audits > 0:
         raise InputError(
-            f"{name} needs audits, which measure what answers cost: audit_rate must be above 0, got {audit_rate!r}. "
-            "Set it to 0.1, for example."
+            f"{name} needs audits, which measure what answers cost: the audits rate must be above 0, got {audits!r}. "
+            "Pass audits='even', for example."
         )
     return number / (scale.ceiling - scale.floor)
 
@@ -111,7 +111,7 @@ def warns_of_collapse(counts: Counted, mellowness: float, warm_up: int | str) ->
     warnings.warn(
         f"Nothing was asked in the last {silent} rounds, although the last answered examples cost {regret:.2f} of "
         f"the scale more than their best label. Raise mellowness (now {mellowness:g}) or warm_up (now {warm_up}), "
-        "or set audit_rate.",
+        "or set audits.",
         CollapseWarning,
         stacklevel=4,
     )

@@ -4,19 +4,17 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale, as_cost_array, check_cost
+from coalface.data.costs import CostScale, check_cost
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.frames import by_label, by_row, in_seen_order
 from coalface.data.rows import Rows, check_width
 from coalface.data.targets import Codes, truth_codes, with_costs_of
-from coalface.errors import InputError, shortened
+from coalface.errors import InputError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import ROUND
 from coalface.learner.deciding import DecidingLearner
-from coalface.learner.settings import settings_for
-from coalface.learner.state import DEFAULTS
 from coalface.learner.told import told_arrays
 from coalface.models.serving import Served
 from coalface.rounds.arrays import AnswerArrays, ServedLabels, answer_arrays, rounds_from_arrays, rows_of_rounds
@@ -89,30 +87,6 @@ class TeachingLearner(DecidingLearner):
             encoder=encoder,
             offset=offset,
         )
-        self.warn_if_collapsed()
-        return self
-
-    def tell_row(self, indices: ArrayLike, values: ArrayLike, labels: Any, costs: ArrayLike) -> Self:
-        """Learn the costs of some labels of one sparse example and close its round; a fast path for services.
-
-        >>> from coalface import CoalClassifier
-        >>> CoalClassifier(["walk", "fly"]).tell_row([3, 17], [1.0, 0.5], ["fly"], [0.9]).round_
-        2
-        """
-        self.begin()
-        row = self._checked_row(indices, values)
-        codes, given = self._columns_of(labels), as_cost_array([costs])[0]
-        if given.shape != (len(codes),):
-            raise InputError(f"costs must have one number per label, {len(codes)}, got shape {given.shape}.")
-        cost, asked = np.full((1, len(self.classes_)), np.nan), np.zeros((1, len(self.classes_)), np.bool_)
-        cost[0, codes], asked[0, codes] = given, True
-        if np.count_nonzero(asked) < len(codes):
-            raise InputError(f"labels must name each label once, got {shortened(np.asarray(labels).tolist())}.")
-        matters = self.audit_rate > 0 or self.price_of_truth is not None
-        decided: Any = asked
-        if matters:  # as ask_row decided
-            decided = self._decide(row, self._candidates(None, row)).restricted_to(asked)
-        self._tell(None, row, self.classes_, cost, decided, None)
         self.warn_if_collapsed()
         return self
 
@@ -195,7 +169,7 @@ class TeachingLearner(DecidingLearner):
         X = in_seen_order(X, self)
         rows, encoder = (rows, encoder) if rows is not None else self.encoded(X)
         n_rows, recorder = len(rows), self._recorder
-        settings = settings_for(len(labels), {**DEFAULTS, **vars(self)})
+        settings = self.settings_for(len(labels))
         scale = CostScale.of(self.cost_bounds)
         cost = by_label(by_row(cost, X, "cost"), labels, "cost")
         asked, candidates = by_row(asked, X, "asked"), by_row(candidates, X, "candidates")
@@ -229,7 +203,7 @@ class TeachingLearner(DecidingLearner):
                         span=scale.span,
                         served=served,
                     ),
-                    vars(self),
+                    self._all_params(),
                     self.plain_budget,
                 )
             self._keep_encoder(encoder)

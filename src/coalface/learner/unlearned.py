@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import UnlearnedWarning, listed
+from coalface.learner.parameters import Audits
 
 _OFTEN = 20  # examples with a label, in the later half of what was learned
 _RARE = 0.1  # of these examples: a more frequent label that is never predicted may just never be the likeliest one
-_WITH_OTHER_AUDITS = "Pass audits='loss', or raise mellowness or audit_rate"
+_WITH_OTHER_AUDITS = "Pass audits='loss', or raise mellowness or the rate of audits"
 
 
 def rare_labels(truth: NDArray[np.integer], n_labels: int) -> NDArray[np.int64]:
@@ -30,7 +31,7 @@ def warn_of_unlearned(
     predicted: Callable[[NDArray[np.int64]], NDArray[np.integer]],
     *,
     on_budget: bool,
-    audits: str,
+    audits: Audits,
 ) -> None:
     """Warn of rare labels that are not predicted anywhere in the later half where they are right.
 
@@ -45,7 +46,7 @@ def warn_of_unlearned(
     unlearned = {classes[k].item(): int((truth[rows] == k).sum()) for k in rare if k not in right}
     if unlearned:
         counts = ", ".join(f"{label!r} ({number} examples)" for label, number in unlearned.items())
-        more = "Raise mellowness or audit_rate" if audits == "loss" else _WITH_OTHER_AUDITS
+        more = "Raise mellowness or the rate of audits" if audits.by == "loss" else _WITH_OTHER_AUDITS
         remedy = "Raise the budget" if on_budget else more
         warnings.warn(
             f"{listed(list(unlearned))} is not predicted anywhere in the later half of the examples where it is right: "

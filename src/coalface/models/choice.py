@@ -30,13 +30,16 @@ def model_of(model: Any) -> CostModel:
 
     >>> model_of("ridge"), model_of({"kind": "RidgeModel", "regularization": 2.0})
     (RidgeModel(), RidgeModel(regularization=2.0))
+    >>> model_of({"kind": "online", "learning_rate": 0.1})
+    OnlineModel(learning_rate=0.1)
     """
     if isinstance(model, CostModel):
         return model
     if isinstance(model, str) and model in MODELS:
         return MODELS[model]()
-    if isinstance(model, Mapping) and model.get("kind") in CostModel.kinds:
-        return _described(CostModel.kinds[model["kind"]], {name: model[name] for name in model if name != "kind"})
+    kinds = {**MODELS, **CostModel.kinds}
+    if isinstance(model, Mapping) and model.get("kind") in kinds:
+        return _described(kinds[model["kind"]], {name: model[name] for name in model if name != "kind"})
     raise InputError(f"model must be one of {', '.join(map(repr, MODELS))} or a CostModel, got {shortened(model)}.")
 
 
@@ -62,6 +65,6 @@ def described_model(model: CostModel) -> dict[str, Any]:
     """A model with its parameters as JSON values, for a file.
 
     >>> described_model(RidgeModel(regularization=2.0))
-    {'kind': 'RidgeModel', 'regularization': 2.0}
+    {'kind': 'RidgeModel', 'fit_intercept': True, 'kernel': 'linear', 'n_components': 500, 'regularization': 2.0}
     """
     return {"kind": type(model).__name__, **model.plain()}

@@ -139,7 +139,7 @@ class ClassModel(CostModel):
     ['yes', 'no']
     """
 
-    learned_with = ("audit_rate", "miss_rate")
+    learned_with = ("audits.rate", "rule.miss_rate")
     examples: ClassExamples
     implications: Implications
     n_fitted: NDArray[np.int64]  # (1,) examples of the last fit

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
-from coalface.errors import FileFormatError
+from coalface.errors import FileFormatError, InputError, shortened
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.fill_in import Implications
 from coalface.kernels.state import (
@@ -51,7 +51,8 @@ from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Mask, Rang
 class CommitteeModel(CostModel):
     """The model "auto": an online model, joined on dense data by those named in ``joining``.
 
-    "classes" joins only on sparse or wide data, and only if the learner has a ``price_of_truth``.
+    "classes" joins only on sparse or wide data, and only if the learner has a ``price_of_truth``. ``online`` is the
+    ``OnlineModel`` that is the first member, by default one without parameters of its own.
 
     >>> from coalface import CoalClassifier
     >>> learner = CoalClassifier(classes=["walk", "fly"], model="auto").tell([[1.0, 2.0]], [[0.2, 0.9]])
@@ -59,23 +60,16 @@ class CommitteeModel(CostModel):
     ['online', 'forest', 'rbf']
     """
 
-    learned_with = (
-        "learning_rate",
-        "accumulator",
-        "fit_intercept",
-        "random_state",
-        "audit_rate",
-        "miss_rate",
-        "price_of_truth",
-    )
+    learned_with = ("random_state", "audits.rate", "rule.miss_rate", "price_of_truth")
     paces_budgets = True
     models: list[CostModel]
     joined: tuple[str, ...]  # the names of the members after the online model
     standing: Standing
     undecided: bool  # whether no row was learned yet
 
-    def __init__(self, joining: Sequence[str] = ("forest", "rbf", "classes")) -> None:
+    def __init__(self, joining: Sequence[str] = ("forest", "rbf", "classes"), *, online: Any = None) -> None:
         self.joining = joining
+        self.online = online
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained committee of one."""
@@ -83,10 +77,27 @@ class CommitteeModel(CostModel):
         begun = type(self)(**self.get_params(deep=False))
         begun.n_labels, begun.settings, begun.lock = n_labels, settings, RLock()
         begun.scratch = new_scratch(n_labels, 0)
-        begun.models, begun.joined = [OnlineModel().begin(n_labels, settings)], ()
+        begun.models, begun.joined = [self._first_member().begin(n_labels, settings)], ()
         begun.standing, begun.undecided = Standing.of(1, 0), True
         begun.active = np.ones(n_labels, np.bool_)
         return begun
+
+    def _first_member(self) -> OnlineModel:
+        given = {} if self.online is None else self.online
+        if isinstance(given, OnlineModel):
+            return given
+        if isinstance(given, Mapping):
+            return OnlineModel(**{name: given[name] for name in given if name != "kind"})
+        raise InputError(f"online must be an OnlineModel or None, got {shortened(given)}. Leave it out.")
+
+    def linear_parameters(self) -> dict[str, Any]:
+        """The parameters of the online model, which those of other members that are linear share."""
+        return self._first_member().linear_parameters()
+
+    def plain(self) -> dict[str, Any]:
+        """The parameters as JSON values."""
+        online = None if self.online is None else self._first_member().plain()
+        return {"joining": list(self.joining), "online": online}
 
     def add_label(self, first_round: int) -> None:
         """Every member takes in one more label; the standing of the members stays as it is."""
@@ -338,10 +349,6 @@ class CommitteeModel(CostModel):
         self._online.check(rows)
 
     # -- files -----------------------------------------------------------------------------------
-
-    def plain(self) -> dict[str, Any]:
-        """The parameters as JSON values."""
-        return {"joining": list(self.joining)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The arrays of the online model and, with their names before them, of the others."""

@@ -85,7 +85,7 @@ class CostModel(ServingModel, BaseEstimator, ABC):
     """
 
     kinds: ClassVar[dict[str, type["CostModel"]]] = {}  # those of coalface that are imported, as files name them
-    learned_with: ClassVar[tuple[str, ...]] = ("fit_intercept",)  # the learner's parameters that affect replay
+    learned_with: ClassVar[tuple[str, ...]] = ()  # paths of the learner's parameters that affect replay
     default_miss_rate: float = 0.1  # how often the best label may be missed, if the learner leaves it to the model
     paces_budgets: ClassVar[bool] = False  # whether ``ask`` keeps to the budget in the settings
     reads_label_features: ClassVar[bool] = False  # whether rows have features of labels: see ``data.label_features``
@@ -207,6 +207,10 @@ class CostModel(ServingModel, BaseEstimator, ABC):
         if not _COUNTERS & self.arrays().keys():
             self.state = restored_counts(self.n_labels, saved)
         self.restore(saved)
+
+    def linear_parameters(self) -> dict[str, Any]:
+        """The parameters of its regressors that compiled code reads, by path: some of ``models.linear``."""
+        return {}
 
     def plain(self) -> dict[str, Any]:
         """The parameters as JSON values."""

@@ -123,7 +123,7 @@ class JointModel(CostModel):
     array(['small', 'large'], dtype='<U5')
     """
 
-    learned_with = ("audit_rate", "miss_rate")
+    learned_with = ("audits.rate", "rule.miss_rate")
     table: F32  # (room, places) the rows learned
     costs: F64  # (room, K) NaN where unknown
     times: F64  # (room,) how many rows each counts as

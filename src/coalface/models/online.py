@@ -4,7 +4,7 @@ Its state is ``kernels.state.Model``. This module allocates these arrays and gro
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from coalface.models.contract import CostModel
 from coalface.models.device import is_gpu
 from coalface.models.feature_effects import online_effects
 from coalface.models.interactions import column_ranges, most_products, plain_interactions
+from coalface.models.linear import LINEAR_PARAMETERS
 from coalface.models.model_arrays import widened
 from coalface.models.online_scoring import OnlineScorer
 from coalface.models.round_arrays import nothing_asked, told_of
@@ -70,13 +71,25 @@ class OnlineModel(CostModel):
     have it.
     """
 
-    learned_with = ("learning_rate", "accumulator", "fit_intercept")
     default_miss_rate = FIXED_SLACK
     paces_budgets = True
     state: Model
     scorer: OnlineScorer | None = None
 
-    def __init__(self, interactions: Any = None, device: str = "cpu") -> None:
+    def __init__(
+        self,
+        *,
+        learning_rate: float | Literal["auto"] = "auto",
+        accumulator: Literal["adax", "adagrad"] = "adax",
+        sensitivity: Literal["shadow", "seen-only", "derivative"] = "shadow",
+        fit_intercept: bool = True,
+        interactions: Any = None,
+        device: str = "cpu",
+    ) -> None:
+        self.learning_rate = learning_rate
+        self.accumulator = accumulator
+        self.sensitivity = sensitivity
+        self.fit_intercept = fit_intercept
         self.interactions = interactions
         self.device = device
 
@@ -95,7 +108,7 @@ class OnlineModel(CostModel):
 
     def moved(self, device: str) -> Self:
         """The same model, which predicts on another device: ``learner.model_ = learner.model_.moved("cuda")``."""
-        other = type(self)(self.interactions, device).begin(self.n_labels, self.settings)
+        other = type(self)(**{**self.get_params(deep=False), "device": device}).begin(self.n_labels, self.settings)
         with self.lock:
             other.restore_saved(self.saved())
             other.set_active(self.active)
@@ -119,8 +132,14 @@ class OnlineModel(CostModel):
         )
 
     def plain(self) -> dict[str, Any]:
-        """The parameters as JSON values; a model without interactions is described as in version 0.1."""
-        return {} if self.interactions is None else {"interactions": plain_interactions(self.interactions)}
+        """The parameters as JSON values, without the device: a file loads on any."""
+        interactions = None if self.interactions is None else plain_interactions(self.interactions)
+        params = {name: value for name, value in super().plain().items() if name != "device"}
+        return {**params, "interactions": interactions}
+
+    def linear_parameters(self) -> dict[str, Any]:
+        """The parameters of its regressors that compiled code reads, by path."""
+        return {one.path: getattr(self, one.name) for one in LINEAR_PARAMETERS}
 
     def check(self, rows: Rows) -> None:
         """Raise an InputError if a row has too many interactions."""

@@ -29,7 +29,7 @@ class SharedModel(CostModel):
     """Predicts every label's cost with one regressor, from the features that ``candidates`` gives each label.
 
     The regressor "online" sees the features of the example, those of the label, and all products of the two. "ridge",
-    "rbf" and "forest" see the features of the label alone.
+    "rbf" and "forest" see the features of the label alone. An ``OnlineModel`` is "online" with its parameters.
 
     >>> from coalface import CoalClassifier
     >>> learner = CoalClassifier(["near", "far", "new"], model=SharedModel())
@@ -39,11 +39,11 @@ class SharedModel(CostModel):
     ['new']
     """
 
-    learned_with = ("learning_rate", "accumulator", "fit_intercept", "random_state", "audit_rate", "miss_rate")
+    learned_with = ("random_state", "audits.rate", "rule.miss_rate")
     reads_label_features = True
     regressor_: CostModel
 
-    def __init__(self, regressor: str = _ONLINE) -> None:
+    def __init__(self, regressor: Any = _ONLINE) -> None:
         self.regressor = regressor
 
     def begin(self, n_labels: int, settings: Settings) -> Self:
@@ -104,7 +104,12 @@ class SharedModel(CostModel):
 
     def plain(self) -> dict[str, Any]:
         """The parameters as JSON values."""
-        return {"regressor": str(self.regressor)}
+        given = self.regressor
+        return {"regressor": given.plain() if isinstance(given, OnlineModel) else str(given)}
+
+    def linear_parameters(self) -> dict[str, Any]:
+        """The parameters of the regressor."""
+        return _regressor(self.regressor).linear_parameters()
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The regressor as named arrays."""
@@ -116,7 +121,7 @@ class SharedModel(CostModel):
         self.regressor_.restore_saved(found)
 
     def _label_rows(self, rows: Rows) -> Rows:
-        return label_rows(rows, self.n_labels, with_example=self.regressor == _ONLINE)
+        return label_rows(rows, self.n_labels, with_example=isinstance(self.regressor_, OnlineModel))
 
 
 def of_one_label(settings: Settings) -> Settings:
@@ -138,8 +143,11 @@ def of_one_label(settings: Settings) -> Settings:
 
 
 def _regressor(name: Any) -> CostModel:
-    if name == _ONLINE:
-        return OnlineModel(interactions=[[[0, BLOCK], [BLOCK, 2 * BLOCK]]])
+    if isinstance(name, Mapping):
+        name = OnlineModel(**name)
+    if name == _ONLINE or isinstance(name, OnlineModel):
+        own = {} if name == _ONLINE else name.get_params(deep=False)
+        return OnlineModel(**{**own, "interactions": [[[0, BLOCK], [BLOCK, 2 * BLOCK]]]})
     if name == "ridge":
         return RidgeModel()
     if name == "rbf":

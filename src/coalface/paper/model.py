@@ -13,6 +13,7 @@ from coalface.data.rows import Rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError, MisspecifiedWarning
 from coalface.kernels.state import FIXED_SLACK, NOISE_SCALED, ROUND, Settings
 from coalface.models.contract import CostModel
+from coalface.models.linear import FIT_INTERCEPT
 from coalface.models.model_arrays import restored_counts
 from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
 from coalface.paper.dual import Dual
@@ -48,7 +49,7 @@ class ExactModel(CostModel):
     """
 
     default_miss_rate = FIXED_SLACK  # Algorithm 1 has its own slack
-    learned_with = ("mellowness", "slack")
+    learned_with = ("mellowness", "rule.slack")
     checked_oracle: Oracle
     engine: type[RangeEngine]
     theory: TheorySchedule | None
@@ -110,6 +111,10 @@ class ExactModel(CostModel):
         self.theory = self._theory_schedule(self.n_labels + 1, self.checked_oracle)
         self.spaces.append(VersionSpace(Answers(self.checked_oracle)))
         self.engines.append(None)
+
+    def linear_parameters(self) -> dict[str, Any]:
+        """Whether there is an intercept."""
+        return {FIT_INTERCEPT: self.fit_intercept}
 
     def plain(self) -> dict[str, Any]:
         """The parameters as JSON values."""

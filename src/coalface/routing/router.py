@@ -30,7 +30,7 @@ from coalface.routing.trade_off import TradeOff, usual_weights
 _KIND = "router"
 _UNKNOWN_LOSS = 0.5  # of a model without any answered outcome, as in ``CoalClassifier.predict``
 _MEMBERS = ("joint", "forest", "rbf")  # of the default model: "joint" learns without bias from questions in turn
-_OWN = ("abstain_cost", "abstain_label", "price_of_truth", "cost_bounds", "classes", "cost_matrix")
+_OWN = ("abstain", "price_of_truth", "cost_bounds", "classes", "cost_matrix")
 
 
 class Router:
@@ -173,7 +173,7 @@ class Router:
         No question is about a model whose price alone rules it out, whatever its loss. ``others`` are further arguments
         of ``CoalClassifier.ask``, such as ``known``.
 
-        >>> router = Router(["small", "large"], price=[0.1, 9.0], value_of_quality=2.0, warm_up=0)
+        >>> router = Router(["small", "large"], price=[0.1, 9.0], value_of_quality=2.0, rule={"warm_up": 0})
         >>> print(router.ask([[1.0]]).reason(0))
         round 1: asks for 0 of 2 costs
               small  predicted   0.000  range 0.000 to 1.000  plus 0.000  only contender

@@ -66,7 +66,7 @@ class ForestModel(CostModel):
     ['same', 'differ', 'differ', 'same']
     """
 
-    learned_with = ("random_state", "audit_rate", "miss_rate")
+    learned_with = ("random_state", "audits.rate", "rule.miss_rate")
     answers: AnswerStore
     seed: NDArray[np.int64]  # (1,)
     trees: Trees | None  # of the labels in ``answers.answered``

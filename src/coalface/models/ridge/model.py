@@ -18,6 +18,7 @@ from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import Settings
 from coalface.models import device as devices
 from coalface.models.contract import CostModel
+from coalface.models.linear import FIT_INTERCEPT
 from coalface.models.model_arrays import copy_saved
 from coalface.models.ridge.feature_maps import FeatureMap, LinearMap
 from coalface.models.ridge.landmarks import GaussianMap
@@ -53,7 +54,7 @@ class RidgeModel(CostModel):
     33
     """
 
-    learned_with = ("fit_intercept", "random_state", "audit_rate", "miss_rate")
+    learned_with = ("random_state", "audits.rate", "rule.miss_rate")
     penalty: float
     features: FeatureMap
     regression: Regression
@@ -63,12 +64,14 @@ class RidgeModel(CostModel):
         regularization: float | str = LIGHT,
         kernel: str = "linear",
         n_components: int = 500,
+        fit_intercept: bool = True,
         device: str = "cpu",
         precision: str = "single",
     ) -> None:
         self.regularization = regularization
         self.kernel = kernel
         self.n_components = n_components
+        self.fit_intercept = fit_intercept
         self.device = device
         self.precision = precision
 
@@ -211,10 +214,13 @@ class RidgeModel(CostModel):
 
     # -- files -----------------------------------------------------------------------------------
 
+    def linear_parameters(self) -> dict[str, Any]:
+        """Whether there is an intercept."""
+        return {FIT_INTERCEPT: self.fit_intercept}
+
     def plain(self) -> dict[str, Any]:
-        """The parameters as JSON values; those of the kernel only if there is one, as in files of earlier versions."""
-        params = {name: value for name, value in super().plain().items() if name not in OF_A_MACHINE}
-        return {"regularization": params["regularization"]} if self.kernel == "linear" else params
+        """The parameters as JSON values, without those of the machine."""
+        return {name: value for name, value in super().plain().items() if name not in OF_A_MACHINE}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The state as named arrays; the names of the counts begin with "tally_"."""

@@ -1,0 +1,114 @@
+"""``Parameter``: one row of the tables of parameters that checks, the command line, TOML files and the pages read."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from coalface.data.numbers import AUTO, choice, finite_number, flag, whole_number
+from coalface.errors import InputError, shortened
+from coalface.sklearn_base import BaseEstimator
+
+_REFUSED = object()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A parameter that can be written as text: its path, its meaning, and which values it may have.
+
+    ``field`` is its name in the ``Settings`` of compiled code; ``auto`` and ``none`` are what "auto" and None become.
+
+    >>> warm_up = Parameter(path="rule.warm_up", meaning="examples asked in full", kind=int, default=5, least=0)
+    >>> warm_up.name, warm_up.checked(3.0)
+    ('warm_up', 3)
+    """
+
+    path: str
+    meaning: str
+    default: Any
+    kind: type = float
+    field: str = ""
+    choices: Mapping[str, Any] | None = None
+    least: float = -math.inf
+    most: float = math.inf
+    above: bool = False  # whether ``least`` itself is refused
+    auto: Any = _REFUSED
+    none: Any = _REFUSED
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def title(self) -> str:
+        """The name in errors: that of its owner comes first where the name alone says too little."""
+        owner = self.path.rpartition(".")[0]
+        return f"{owner} {self.name}" if owner in ("audits", "abstain") else self.name
+
+    @property
+    def takes_auto(self) -> bool:
+        """Whether "auto" lets the learner choose the value."""
+        return self.auto is not _REFUSED
+
+    @property
+    def takes_none(self) -> bool:
+        """Whether None turns it off."""
+        return self.none is not _REFUSED
+
+    def checked(self, value: Any) -> Any:
+        """The value as compiled code reads it; an InputError if it is not allowed."""
+        if value is None and self.takes_none:
+            return self.none
+        if self.choices is not None:
+            return choice(self.title, value, self.choices)
+        if isinstance(value, str) and self.takes_auto:
+            if value != AUTO:
+                raise InputError(f"{self.title} must be {AUTO!r} or a number, got {shortened(value)}.")
+            return self.auto
+        if self.kind is bool:
+            return flag(self.title, value)
+        if self.kind is int:
+            return whole_number(self.title, value, int(max(self.least, 0)))
+        return finite_number(self.title, value, self.least, self.most, above=self.above)
+
+
+class ParameterGroup(BaseEstimator):
+    """Parameters that one object owns, such as those of a rule; equal if all are equal.
+
+    A subclass has a constructor that stores its parameters. ``first`` is the one that a text alone stands for.
+    """
+
+    group: ClassVar[str]  # the learner's parameter that holds the object
+    first: ClassVar[str]
+    names: ClassVar[tuple[str, ...]] = ()  # that ``first`` may have
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """The object itself, or the one that a name or a mapping from a file describes."""
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, str) and value in cls.names:
+            return cls(**{cls.first: value})
+        if not isinstance(value, Mapping):
+            named = f"one of {', '.join(map(repr, cls.names))}, " if cls.names else ""
+            raise InputError(f"{cls.group} must be {named}None or {cls.__name__}(...), got {shortened(value)}.")
+        known = cls._get_param_names()
+        for name in value:
+            if name not in known:
+                raise InputError(f"{cls.group} has no parameter {shortened(name)}. It has {', '.join(known)}.")
+        if cls.first not in value and not cls.names:
+            raise InputError(f"{cls.group} must have {cls.first}, got {shortened(dict(value))}. Add it.")
+        return cls(**value)
+
+    def plain(self) -> dict[str, Any]:
+        """The parameters as JSON values."""
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in vars(self).items()}
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
