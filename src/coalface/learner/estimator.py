@@ -110,9 +110,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):
             self.play(run, _PIECE)
         self._of_costs = cost is not None
         self.warn_if_collapsed()
-        may_miss = (
-            Coal.of(self.rule).variant != "passive"
-        )  # which asks for everything
+        may_miss = Coal.of(self.rule).variant != "passive"  # which asks for everything
         if may_miss and cost is None and self.cost_matrix is None:  # else a label may be right, yet not worth its risk
             truth, allowed = given.costs.argmin(axis=1), given.candidates
 

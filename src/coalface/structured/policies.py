@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from coalface.errors import InputError, shortened
 from coalface.files.bundle import read_bundle, rebuilding, write_bundle
-from coalface.learner.classifiers import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.state import NotFittedError
 from coalface.models.online import OnlineModel
 from coalface.sklearn_base import BaseEstimator, clone
 from coalface.structured.tagging.spans import OUTSIDE, marks_spans
 
-_KINDS = {kind.__name__: kind for kind in (CoalClassifier, RidgeCoalClassifier, OracleCoalClassifier)}
+_KINDS = {kind.__name__: kind for kind in (CoalClassifier,)}
 _NONE: Mapping[str, Any] = MappingProxyType({})
 _STATES_PER_EXAMPLE = 100  # limits the warm-up, since a single example may have thousands of states
 _NOT_OF_A_POLICY = {  # parameters that stay at their defaults, and what to do instead

@@ -14,7 +14,7 @@ from coalface.errors import InputError
 from coalface.evaluate.checkpoints import Checkpoints
 from coalface.evaluate.curve import Curve
 from coalface.evaluate.simulation import Progress, simulate
-from coalface.learner.classifiers import CoalClassifier, RidgeCoalClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.estimator import CostClassifier
 from coalface.learner.stopping import checked_saving
 from coalface.studies.baselines import BASELINES
@@ -54,7 +54,7 @@ class StudyLearner(Protocol):
 
 CLASSIFIERS: dict[str, Callable[..., CostClassifier]] = {
     "coal": partial(CoalClassifier, model="online"),  # a line names any other model, so that its results stay its own
-    "ridge": partial(RidgeCoalClassifier, miss_rate=None),
+    "ridge": partial(CoalClassifier, model="ridge", rule={"miss_rate": None}),
 }
 _FROM_THE_DATA = ("classes", "cost_matrix", "random_state")  # set by the data and the permutation
 _RUN_SETTINGS = {"batch": 1, "stop_saving": None}  # settings of a line that are not the classifier's
