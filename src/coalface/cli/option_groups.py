@@ -63,10 +63,9 @@ class LearnerOptions:
 
 def _published() -> dict[str, Any]:
     from coalface.learner.classifiers import CoalClassifier
-    from coalface.learner.settings import AS_PUBLISHED
 
     parameters = CoalClassifier.as_published().get_params(deep=False)
-    return {name: parameters[name] for name in ("mellowness", "learning_rate", *AS_PUBLISHED)}
+    return {name: parameters[name] for name in ("mellowness", "rule", "model", "audits")}
 
 
 @dataclass(frozen=True)

@@ -5,24 +5,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset
 from coalface.data.numbers import is_number
 from coalface.errors import InputError
 from coalface.evaluate.simulation import Progress
 from coalface.learner.classifiers import CoalClassifier
-from coalface.learner.settings import settings_for
+from coalface.models.online import OnlineModel
 from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
 
 PARAMETERS = {"learning_rate": 0.5, "accumulator": "adax", "fit_intercept": True, "cost_bounds": (0.0, 1.0)}
+_OF_THE_MODEL = ("learning_rate", "accumulator", "fit_intercept")
 _BLOCK = 4096  # rows per call of tell
 
 
 def check_parameters(parameters: dict[str, Any], n_labels: int) -> None:
     """Raise an InputError if our learner rejects these parameters; those it does not have are ignored."""
-    defaults = CoalClassifier.as_published().get_params()
-    settings_for(n_labels, {**defaults, **{name: parameters[name] for name in parameters if name in defaults}})
-    CostScale.of(parameters["cost_bounds"])
+    _learner({**PARAMETERS, **parameters}, n_labels).begin()
 
 
 def costs_along(
@@ -55,8 +53,9 @@ def _tell(learner: CoalClassifier, examples: CostDataset, asked: NDArray[np.bool
 
 def _learner(parameters: dict[str, Any], n_labels: int) -> CoalClassifier:
     """A new learner whose labels are column numbers; with published settings, so that our defaults do not affect it."""
-    own = {name: parameters[name] for name in PARAMETERS}
-    return CoalClassifier.as_published(classes=np.arange(n_labels), rule="passive", **own)
+    model = OnlineModel(**{name: parameters[name] for name in _OF_THE_MODEL})
+    bounds = parameters["cost_bounds"]
+    return CoalClassifier.as_published(classes=np.arange(n_labels), rule="passive", model=model, cost_bounds=bounds)
 
 
 def random_mask(n_examples: int, n_labels: int, share: float, random_state: int) -> NDArray[np.bool_]:
