@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from functools import cache, partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -34,35 +35,35 @@ _POLL_SECONDS = 0.1  # how often a process checks whether it should exit
 NAMES = "threads, processes, cuda or dask://HOST:PORT"
 
 
-class SweepExecutor(Protocol):
-    """Runs the cells of a sweep."""
+class SweepExecutor(ABC):
+    """Runs the cells of a sweep; unless it says otherwise, its workers see the files of this machine."""
 
     name: str
     n_workers: int
 
     def share(self, problem: TrainTest, folder: Path) -> Any:
-        """Make the data available to all workers; every task gets the returned value."""
-        ...
+        """Make the data available to all workers; every task gets the returned value, such as a folder to map."""
+        return save_problem(problem, folder)
 
     def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
         """Start a cell as soon as a worker is free."""
-        ...
+        return self.start(run_cell, shared, cell)
 
     def share_file(self, path: Path) -> Any:
         """Make a file available to all workers; a task gets its path or, on another machine, its bytes."""
-        ...
+        return str(path)
 
+    @abstractmethod
     def start(self, task: Callable[..., T], *given: Any) -> "Future[T]":
         """Call ``task(*given)`` as soon as a worker is free; its last parameter, ``stop``, is optional."""
-        ...
 
+    @abstractmethod
     def stop(self) -> None:
         """Drop waiting cells and, where possible, stop running ones."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
         """Release the workers."""
-        ...
 
 
 def executor_for(executor: "str | Executor", workers: int | None = None) -> SweepExecutor:
@@ -90,7 +91,7 @@ def executor_for(executor: "str | Executor", workers: int | None = None) -> Swee
     raise InputError(f"executor must be {NAMES}, got {executor!r}.")
 
 
-class _ThreadExecutor:
+class _ThreadExecutor(SweepExecutor):
     """Threads of this process with one copy of the data; the compiled loops run in parallel."""
 
     name = "threads"
@@ -104,14 +105,6 @@ class _ThreadExecutor:
         """The data itself, with its cost table computed once for all threads."""
         _ = problem.train.cost, problem.test.cost
         return problem
-
-    def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
-        """Start a cell as soon as a thread is free."""
-        return self.start(run_cell, shared, cell)
-
-    def share_file(self, path: Path) -> str:
-        """The path."""
-        return str(path)
 
     def start(self, task: Callable[..., T], *given: Any) -> "Future[T]":
         """Call a task as soon as a thread is free; its last argument says whether it should stop."""
@@ -127,7 +120,7 @@ class _ThreadExecutor:
         self._pool.shutdown()
 
 
-class ProcessExecutor:
+class ProcessExecutor(SweepExecutor):
     """Processes of this machine, each of which maps the same files into memory.
 
     A process holds nothing that could be lost, so it may be killed at any time. A pool that lost a process is
@@ -146,18 +139,6 @@ class ProcessExecutor:
         self._pool = ProcessPoolExecutor(
             self.n_workers, mp_context=self._context, initializer=_watch_exit_flag, initargs=(self._exit_flag,)
         )
-
-    def share(self, problem: TrainTest, folder: Path) -> str:
-        """The folder whose files each process maps."""
-        return save_problem(problem, folder)
-
-    def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
-        """Start a cell as soon as a process is free."""
-        return self.start(run_cell, shared, cell)
-
-    def share_file(self, path: Path) -> str:
-        """The path."""
-        return str(path)
 
     def start(self, task: Callable[..., T], *given: Any) -> "Future[T]":
         """Call a task as soon as a process is free."""
@@ -220,25 +201,13 @@ def _run_in_worker(task: Callable[..., T], *given: Any) -> T:
     return task(*given)
 
 
-class _FuturesExecutor:
+class _FuturesExecutor(SweepExecutor):
     """The caller's ``concurrent.futures`` executor, on this machine or on others that see the same files."""
 
     def __init__(self, executor: Executor, n_workers: int | None = None) -> None:
         self.name = type(executor).__name__
         self.n_workers = n_workers or _cores()
         self._executor = executor
-
-    def share(self, problem: TrainTest, folder: Path) -> Any:
-        """The folder whose files each worker maps."""
-        return save_problem(problem, folder)
-
-    def submit(self, shared: Any, cell: Cell) -> "Future[Record]":
-        """Pass a cell to the executor."""
-        return self.start(run_cell, shared, cell)
-
-    def share_file(self, path: Path) -> Any:
-        """The path, which the workers must see."""
-        return str(path)
 
     def start(self, task: Callable[..., T], *given: Any) -> "Future[T]":
         """Pass a task to the executor."""

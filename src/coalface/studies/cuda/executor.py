@@ -4,16 +4,14 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from coalface.data.dataset import TrainTest
 from coalface.errors import CoalfaceError, in_one_line
 from coalface.kernels.cuda.device import CudaDevice, Device
 from coalface.studies.cells import Cell, Record, new_record
 from coalface.studies.cuda.playing import DeviceProblem, Task, task_of
-
-if TYPE_CHECKING:
-    from coalface.studies.executors import SweepExecutor
+from coalface.studies.executors import SweepExecutor
 
 T = TypeVar("T")
 _MOST_RUNS = 20_000  # that wait at the same time: the device takes them in batches
@@ -28,7 +26,7 @@ class Waiting(NamedTuple):
     future: "Future[Record]"
 
 
-class CudaExecutor:
+class CudaExecutor(SweepExecutor):
     """Runs cells of the online model on a GPU, one batch per dataset, and all other cells on ``others``.
 
     A batch has the cells that were submitted so far for one dataset and one set of checkpoints. A thread plays it and
@@ -38,7 +36,7 @@ class CudaExecutor:
     name = "cuda"
     n_workers = _MOST_RUNS
 
-    def __init__(self, start_others: "Callable[[], SweepExecutor]", device: Device | None = None) -> None:
+    def __init__(self, start_others: Callable[[], SweepExecutor], device: Device | None = None) -> None:
         self._device = device or CudaDevice(chosen_by="executor 'cuda'")  # before any process is started
         self._others = start_others()
         self._problems: dict[int, TrainTest] = {}
@@ -59,8 +57,7 @@ class CudaExecutor:
         number, elsewhere = shared
         task = task_of(cell, self._problems[number])
         if task is None:
-            submitted: Future[Record] = self._others.submit(elsewhere, cell)
-            return submitted
+            return self._others.submit(elsewhere, cell)
         future: Future[Record] = Future()
         with self._changed:
             self._waiting.append(((number, task.cost_bounds, str(task.checkpoints)), Waiting(cell, task, future)))
@@ -73,8 +70,7 @@ class CudaExecutor:
 
     def start(self, task: Callable[..., T], *given: Any) -> "Future[T]":
         """Call a task on the other executor."""
-        started: Future[T] = self._others.start(task, *given)
-        return started
+        return self._others.start(task, *given)
 
     def stop(self) -> None:
         """Drop waiting cells; running ones end within a few hundred examples."""
