@@ -1,8 +1,8 @@
 """Prices that are known beforehand: one per model, or a function of the examples; and budgets that count them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,8 @@ from coalface.data.costs import per_label
 from coalface.errors import InputError, shortened
 from coalface.learner.budget import Budget
 
+# a number, one per model by name or in order, or a function from examples to prices (n, K)
+Price: TypeAlias = float | Mapping[Any, float] | Sequence[float] | NDArray[Any] | Callable[[Any], Any]
 _LARGEST_OFFSET = 1e30  # so that it fits into 32 bits
 _NEGLIGIBLE = 1e-6  # of the least difference between two prices: below this value, quality decides ties only
 
@@ -33,15 +35,14 @@ class ModelPrices:
     name: str = "price"
 
     @classmethod
-    def checked(cls, price: Any, models: NDArray[Any], name: str) -> "ModelPrices":
+    def checked(cls, price: Price, models: NDArray[Any], name: str) -> "ModelPrices":
         """The prices that a user gives: a number, a mapping from models, a number per model, or a function."""
         if callable(price):
             return cls(models, None, price, name)
         if isinstance(price, Mapping):
             price = _by_model(price, models, name)
-        elif np.ndim(price) == 0:
-            price = [price] * len(models)
-        return cls(models, _not_negative(per_label(price, 1, models, name), models, name)[0], None, name)
+        each = [price] * len(models) if np.ndim(price) == 0 else price
+        return cls(models, _not_negative(per_label(each, 1, models, name), models, name)[0], None, name)
 
     def of(self, X: Any, n_rows: int) -> NDArray[np.float64]:
         """The prices (n, K) of examples."""

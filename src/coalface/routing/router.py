@@ -1,12 +1,12 @@
 """``Router``: chooses the model with the least loss and price together, and asks for few outcomes to learn losses."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import as_cost_array, check_mask
 from coalface.data.encoding.table import is_raw, table_of
@@ -23,7 +23,7 @@ from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Ledger
 from coalface.rounds.queries import Queries
 from coalface.routing.outcomes import OutcomeColumns, Outcomes
-from coalface.routing.prices import ModelPrices, checked_weight, offsets_of, priced, within_reach
+from coalface.routing.prices import ModelPrices, Price, checked_weight, offsets_of, priced, within_reach
 from coalface.routing.routes import Routes
 from coalface.routing.trade_off import TradeOff, usual_weights
 
@@ -52,11 +52,11 @@ class Router:
 
     def __init__(
         self,
-        models: Any,
-        price: Any = 0.0,
+        models: Sequence[Any] | NDArray[Any],
+        price: Price = 0.0,
         value_of_quality: float = 1.0,
         *,
-        asking_price: Any = None,
+        asking_price: Price | None = None,
         **settings: Any,
     ) -> None:
         own = next((name for name in _OWN if name in settings), None)
@@ -141,7 +141,7 @@ class Router:
             allowed &= check_mask(by_row(candidates, X, "candidates"), n_rows, self.models, "candidates")
         return allowed if offset is None else within_reach(offset, allowed)
 
-    def trade_off(self, X: Any, loss: Any, *, paid: Any = None, quality_weights: Any = None) -> TradeOff:
+    def trade_off(self, X: Any, loss: Any, *, paid: Any = None, quality_weights: ArrayLike | None = None) -> TradeOff:
         """Mean loss against mean price over a sweep of quality weights, on examples with known losses (n, K).
 
         ``paid`` (n, K) is what each model really cost, by default its price.
@@ -244,8 +244,8 @@ class Router:
         cls,
         path: str | os.PathLike[str],
         *,
-        price: Any = None,
-        asking_price: Any = None,
+        price: Price | None = None,
+        asking_price: Price | None = None,
         model: CostModel | None = None,
         features: Any = None,
     ) -> "Router":
@@ -283,10 +283,10 @@ class Router:
     def from_ledger(
         cls,
         ledger: Ledger,
-        price: Any = 0.0,
+        price: Price = 0.0,
         value_of_quality: float = 1.0,
         *,
-        asking_price: Any = None,
+        asking_price: Price | None = None,
         model: CostModel | None = None,
         features: Any = None,
     ) -> "Router":
@@ -302,16 +302,19 @@ class Router:
     # -- internals --------------------------------------------------------------------------------
 
     @classmethod
-    def _around(cls, learner: CoalClassifier, price: Any, value: float, asking_price: Any, spent: float) -> "Router":
+    def _around(
+        cls, learner: CoalClassifier, price: Price, value: float, asking_price: Price | None, spent: float
+    ) -> "Router":
         router = cls.__new__(cls)
         router.learner, router.value_of_quality, router.spent_, router.columns = learner, value, spent, None
         router._set_prices(router.models, price, asking_price)
         return router
 
-    def _set_prices(self, models: NDArray[Any], price: Any, asking_price: Any) -> None:
+    def _set_prices(self, models: NDArray[Any], price: Price, asking_price: Price | None) -> None:
         self._prices = ModelPrices.checked(price, models, "price")
-        own = asking_price is not None
-        self._asking_prices = ModelPrices.checked(asking_price, models, "asking_price") if own else self._prices
+        self._asking_prices = self._prices
+        if asking_price is not None:
+            self._asking_prices = ModelPrices.checked(asking_price, models, "asking_price")
 
     def _weight(self, quality_weight: float | None) -> float:
         return self.value_of_quality if quality_weight is None else checked_weight("quality_weight", quality_weight)
@@ -320,7 +323,7 @@ class Router:
         return f"Router({self.models.tolist()}, value_of_quality={self.value_of_quality:g})"
 
 
-def _weights(given: Any) -> list[float]:
+def _weights(given: ArrayLike) -> list[float]:
     return [checked_weight("quality_weights", one) for one in np.ravel(np.asarray(given, object)).tolist()]
 
 
