@@ -1,115 +1,115 @@
 """``coalface label``: a program or an LLM judge answers, now or in batches."""
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import check_output, numbers_in
-from coalface.cli.screen import counted, progress_bar
+from coalface.cli.label_batches import BatchOptions, opened
+from coalface.cli.option_values import numbers_in
+from coalface.cli.screen import counted, progress_bar, show
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.buying.calls import CallBook
     from coalface.buying.oracles.judge import Judge
+    from coalface.buying.oracles.prompts import Prompt
+    from coalface.desk.project.project import Project
     from coalface.desk.service.agreements import CheckedJudge
     from coalface.desk.service.desk import Desk
     from coalface.desk.service.messages import DeskProgress
 
 
 @dataclass(frozen=True)
-class Trip:
-    """Whose questions go out or come back, and what an LLM judge is told."""
+class CallOptions:
+    """How often, how fast and how long an annotator is called."""
 
-    folder: Path
-    name: str
-    model: str | None
-    prompt: Any
-    price_in: float | None
-    price_out: float | None
-    max_tokens: int
+    workers: Annotated[int, typer.Option(min=1, help="Questions to ask at the same time.")] = 1
+    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds to wait for one reply.")] = 60.0
+    retries: Annotated[int, typer.Option(min=0, help="Further attempts, each after twice the pause.")] = 3
+    backoff: Annotated[float, typer.Option(min=0.0, help="Seconds before the second attempt.")] = 1.0
+    rate: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[LABEL=]N/min", help="The most calls about a label, or about each: 60/min, 5/s, 900/h."),
+    ] = None
+    concurrent: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[LABEL=]N", help="The most calls at the same time, about a label or about each."),
+    ] = None
 
-    def form(self, name: str) -> Any:
-        """The form of the lines."""
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """What an LLM judge is told, how much it may write, and what its tokens cost."""
+
+    prompt: Annotated[
+        Path | None,
+        typer.Option(help="LLM judge: a file with {labels} and {example}; optional {question}, {guidelines}, {scale}."),
+    ] = None
+    show_prompt: Annotated[
+        bool, typer.Option("--show-prompt", help="LLM judge: print the messages about one example, and call nothing.")
+    ] = False
+    price_in: Annotated[
+        float | None, typer.Option(min=0.0, help="LLM judge: price of a million tokens read; default price_in.")
+    ] = None
+    price_out: Annotated[
+        float | None, typer.Option(min=0.0, help="LLM judge: price of a million tokens written; default price_out.")
+    ] = None
+    max_tokens: Annotated[int, typer.Option(min=1, help="LLM judge: the most tokens written in a reply.")] = 2000
+
+    def check(self, model: str | None) -> None:
+        """Refuse options of a judge for another annotator."""
+        given = self.show_prompt or any(one is not None for one in (self.prompt, self.price_in, self.price_out))
+        if model is None and given:
+            raise InputError(
+                "--prompt, --show-prompt, --price-in and --price-out are for --annotator openai:MODEL only. Leave them "
+                "out."
+            )
+
+    def template(self) -> "Prompt":
+        """The prompt of the file, or the usual one."""
+        from coalface.buying.oracles.prompts import Prompt
+
+        return Prompt() if self.prompt is None else Prompt.read(self.prompt)
+
+    def batch_form(self, name: str, project: "Project", model: str | None) -> Any:
+        """The form of the lines of a batch."""
+        from coalface.buying.oracles.judge import Prices
         from coalface.desk.annotators.batches import OwnForm
-        from coalface.desk.project.label_history import project_now
+        from coalface.desk.annotators.openai_batches import OpenAIForm
 
         if name == "own":
             return OwnForm()
         if name != "openai":
             raise InputError(f"--batch-form must be own or openai, got {name!r}. Choose one.")
-        if self.model is None:
+        if model is None:
             raise InputError("--batch-form openai needs a model. Pass --annotator openai:MODEL.")
-        from coalface.buying.oracles.judge import Prices
-        from coalface.desk.annotators.openai_batches import OpenAIForm
-
-        project = project_now(self.folder)
         price_in = project.limits.price_in if self.price_in is None else self.price_in
         price_out = project.limits.price_out if self.price_out is None else self.price_out
         prices = Prices(price_in, price_out)
-        return OpenAIForm(project, self.model, self.prompt, prices=prices, max_tokens=self.max_tokens)
+        return OpenAIForm(project, model, self.template(), prices=prices, max_tokens=self.max_tokens)
 
+    def judge(self, desk: "Desk", name: str, model: str, calls: CallOptions) -> "tuple[Judge, CallOptions]":
+        """The judge, which tries again itself, and how it is to be called."""
+        from coalface.buying.oracles.judge import Patience
+        from coalface.desk.annotators.openai_judge import judge_of
 
-@dataclass(frozen=True)
-class BatchOptions:
-    """Options with which a run asks nothing: forecasts and batches."""
-
-    forecast: Annotated[
-        bool, typer.Option("--forecast", help="Forecast what the rest of the pool will take, without asking.")
-    ] = False
-    batch_out: Annotated[
-        Path | None, typer.Option(help="Write the questions worth asking now to this file, and ask nothing.")
-    ] = None
-    batch_in: Annotated[Path | None, typer.Option(help="Take the answers in this file.")] = None
-    batch_form: Annotated[
-        str, typer.Option(help="The form of batches: own, or openai for the batch endpoint of openai:MODEL.")
-    ] = "own"
-    again: Annotated[
-        bool, typer.Option("--again", help="With --batch-out: the questions on lease once more, after a lost file.")
-    ] = False
-    lease: Annotated[float, typer.Option(min=0.01, max=168.0, help="Hours for which a batch is leased.")] = 48.0
-
-    @property
-    def given(self) -> bool:
-        """Whether one of them is given."""
-        return self.forecast or self.batch_out is not None or self.batch_in is not None
-
-    def run(self, trip: Trip, budget: str | None, limit: int | None, *, as_json: bool) -> None:
-        """Forecast, then take answers, then write questions."""
-        if self.forecast:
-            _say_forecast(trip.folder, as_json=as_json)
-        form = trip.form(self.batch_form)
-        refused = self.batch_in is not None and not _take(trip, self.batch_in, form, as_json=as_json)
-        if self.batch_out is not None:
-            self._write(trip, self.batch_out, form, budget, limit, as_json=as_json)
-        if refused:
-            raise typer.Exit(_REFUSED_LINES)
-
-    def _write(
-        self, trip: Trip, path: Path, form: Any, budget: str | None, limit: int | None, *, as_json: bool
-    ) -> None:
-        """Lease questions and write them, or write those on lease once more."""
-        from coalface.desk.annotators.batches import lease_batch, write_batch
-
-        check_output(path, "--batch-out")
-        with _opened(trip.folder) as desk:
-            desk.limit_run(numbers_in("--budget", budget))
-            most = {} if limit is None else {"most": limit}
-            if self.again:
-                questions, why = desk.held(trip.name), ""
-            else:
-                questions, why = lease_batch(desk, trip.name, self.lease * 3600.0, **most)
-            write_batch(desk, questions, path, form)
-        costs = sum(1 if question.true_label else len(question.labels) for question in questions)
-        if as_json:
-            typer.echo(json.dumps({"questions": len(questions), "costs": costs, "stopped": why}))
-            return
-        said = f"{counted(len(questions), 'question')} about {counted(costs, 'cost')}"
-        typer.echo(f"{path}: {said}, leased to {trip.name}.")
+        judge = judge_of(
+            desk,
+            name,
+            model,
+            self.template(),
+            price_in=self.price_in,
+            price_out=self.price_out,
+            patience=(patience := Patience(calls.retries, calls.backoff)),
+            timeout=calls.timeout,
+            max_tokens=self.max_tokens,
+        )
+        return judge, replace(calls, retries=0, timeout=patience.longest(calls.timeout))
 
 
 def label(
@@ -126,10 +126,7 @@ def label(
         str | None,
         typer.Option(help="The name of the annotator in the answers; by default program, the model, or batch."),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Questions to ask at the same time.")] = 1,
-    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds to wait for one reply.")] = 60.0,
-    retries: Annotated[int, typer.Option(min=0, help="Further attempts, each after twice the pause.")] = 3,
-    backoff: Annotated[float, typer.Option(min=0.0, help="Seconds before the second attempt.")] = 1.0,
+    calls: CallOptions,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Stop after this many answers, or questions of a batch.")
     ] = None,
@@ -141,29 +138,8 @@ def label(
             "too.",
         ),
     ] = None,
-    rate: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[LABEL=]N/min", help="The most calls about a label, or about each: 60/min, 5/s, 900/h."),
-    ] = None,
-    concurrent: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[LABEL=]N", help="Maximum concurrent calls, per label or for all labels."),
-    ] = None,
     batches: BatchOptions,
-    prompt: Annotated[
-        Path | None,
-        typer.Option(help="LLM judge: a file with {labels} and {example}; optional {question}, {guidelines}, {scale}."),
-    ] = None,
-    show_prompt: Annotated[
-        bool, typer.Option("--show-prompt", help="LLM judge: print the messages about one example, and call nothing.")
-    ] = False,
-    price_in: Annotated[
-        float | None, typer.Option(min=0.0, help="LLM judge: price of a million tokens read; default price_in.")
-    ] = None,
-    price_out: Annotated[
-        float | None, typer.Option(min=0.0, help="LLM judge: price of a million tokens written; default price_out.")
-    ] = None,
-    max_tokens: Annotated[int, typer.Option(min=1, help="LLM judge: the most tokens written in a reply.")] = 2000,
+    judging: JudgeOptions,
     agreement: Annotated[
         float | None,
         typer.Option(
@@ -185,79 +161,51 @@ def label(
     each line, and give the file to --batch-in. The same line twice counts once; late answers are kept.
     An LLM judge is a model at an OpenAI-compatible endpoint: OPENAI_BASE_URL has its address, OPENAI_API_KEY the key.
     """
-    from coalface.buying.oracles.judge import Judge, Patience, model_in
+    from coalface.buying.oracles.judge import model_in
     from coalface.buying.oracles.programs import annotator_of
-    from coalface.buying.oracles.prompts import Prompt
     from coalface.buying.oracles.rates import Rates
     from coalface.desk.annotators.labelling import Labelling
-    from coalface.desk.annotators.openai_judge import judge_of, shown_prompt
+    from coalface.desk.annotators.openai_judge import shown_prompt
     from coalface.desk.log.ownership import opening
     from coalface.desk.project.label_history import project_now
-    from coalface.desk.project.project import Project
-    from coalface.desk.service.desk import Desk
 
     model = None if annotator is None else model_in(annotator)
-    if model is None and (show_prompt or any(given is not None for given in (prompt, price_in, price_out))):
-        raise InputError(
-            "--prompt, --show-prompt, --price-in and --price-out are for --annotator openai:MODEL only. Leave them out."
-        )
-    template = Prompt() if prompt is None else Prompt.read(prompt)
-    if show_prompt:
-        typer.echo(shown_prompt(project_now(folder), template))
+    judging.check(model)
+    if judging.show_prompt:
+        typer.echo(shown_prompt(project_now(folder), judging.template()))
         return
     if batches.given:
-        batches.run(
-            Trip(folder, name or "batch", model, template, price_in, price_out, max_tokens),
-            budget,
-            limit,
-            as_json=as_json,
-        )
+        form = judging.batch_form(batches.batch_form, project_now(folder), model)
+        batches.run(folder, name or "batch", form, budget, limit, as_json=as_json)
         return
     if annotator is None:
         raise InputError("--annotator must say who answers, such as module:function. Or use --batch-out or --forecast.")
-    rates = Rates.parsed(rate or [], concurrent or [], project_now(folder).labels)
-    program: Any = annotator_of(annotator, timeout) if model is None else None
+    rates = Rates.parsed(calls.rate or [], calls.concurrent or [], project_now(folder).labels)
+    program: Any = annotator_of(annotator, calls.timeout) if model is None else None
     who = name or ("program" if model is None else model.replace(":", "-"))
-    desk = Desk(Project.open(folder))
-    try:
-        desk.limit_run(numbers_in("--budget", budget), priced=bool(price_in or price_out))
+    with opened(folder) as desk, ExitStack() as at_end:
+        desk.limit_run(numbers_in("--budget", budget), priced=bool(judging.price_in or judging.price_out))
         if model is not None or agreement is not None:
             desk.judge(who, agreement)
         if model is not None:
-            patience = Patience(retries, backoff)
-            program = judge_of(
-                desk,
-                who,
-                model,
-                template,
-                price_in=price_in,
-                price_out=price_out,
-                patience=patience,
-                timeout=timeout,
-                max_tokens=max_tokens,
-            )
-            retries, timeout = 0, patience.longest(timeout)  # the judge tries again itself
+            program, calls = judging.judge(desk, who, model, calls)
+        if hasattr(program, "close"):
+            at_end.callback(program.close)
         with opening(desk.project.address), progress_bar("Answers") as bar:
             done = Labelling(
                 desk,
                 program,
                 who,
-                workers=workers,
-                retries=retries,
-                backoff=backoff,
-                timeout=timeout,
+                workers=calls.workers,
+                retries=calls.retries,
+                backoff=calls.backoff,
+                timeout=calls.timeout,
                 limit=limit,
                 rates=rates,
                 progress=with_expected(lambda answers: bar(answers, limit), desk, as_json=as_json),
             ).run()
-            progress, book = desk.progress(), desk.calls_so_far()
-            checked = desk.judged(who)
-    finally:
-        desk.close()
-        if hasattr(program, "close"):
-            program.close()
-    judge = program if isinstance(program, Judge) else None
-    _show_run(folder, who, _Run(done, progress, book, judge, checked), as_json=as_json)
+        run = _Run(done, desk.progress(), desk.calls_so_far(), program if model is not None else None, desk.judged(who))
+    show(run.values(), lambda: run.say(folder, who), as_json=as_json)
 
 
 @dataclass(frozen=True)
@@ -270,42 +218,26 @@ class _Run:
     judge: "Judge | None"
     checked: "CheckedJudge | None"
 
+    def values(self) -> dict[str, Any]:
+        values = {**vars(self.done), "examples": self.progress.examples, "costs": self.progress.costs}
+        if self.judge is not None:
+            refused = {"invalid": self.judge.invalid, "refusals": self.judge.refusals}
+            values["calls"] = {**self.book.plain(), **refused}
+        return values if self.checked is None else {**values, "agreement": self.checked.plain()}
 
-def _show_run(folder: Path, who: str, run: _Run, *, as_json: bool) -> None:
-    from coalface.desk.service.agreements import in_words
-    from coalface.desk.service.messages import ENDED
+    def say(self, folder: Path, who: str) -> None:
+        from coalface.desk.service.agreements import in_words
+        from coalface.desk.service.messages import ENDED
 
-    if as_json:
-        calls = {} if run.judge is None else {"calls": {**run.book.plain(), **_invalid(run.judge)}}
         typer.echo(
-            json.dumps(
-                {
-                    **vars(run.done),
-                    "examples": run.progress.examples,
-                    "costs": run.progress.costs,
-                    **calls,
-                    **_plain(run.checked),
-                }
-            )
+            f"{folder}: {counted(self.done.answers, 'answer')} by {who}, {counted(self.done.failures, 'failure')}; "
+            f"{counted(self.progress.costs, 'cost')} on {counted(self.progress.examples, 'example')} in all, "
+            f"price {self.progress.price:g}. {ENDED[self.done.stopped]}"
         )
-        return
-    typer.echo(
-        f"{folder}: {counted(run.done.answers, 'answer')} by {who}, {counted(run.done.failures, 'failure')}; "
-        f"{counted(run.progress.costs, 'cost')} on {counted(run.progress.examples, 'example')} in all, "
-        f"price {run.progress.price:g}. {ENDED[run.done.stopped]}"
-    )
-    if run.judge is not None:
-        _say_calls(run.book, run.judge)
-    if run.checked is not None:
-        typer.echo(f"Agreement with people: {in_words(run.checked)}.")
-
-
-def _plain(checked: "CheckedJudge | None") -> dict[str, Any]:
-    return {} if checked is None else {"agreement": checked.plain()}
-
-
-def _invalid(judge: "Judge") -> dict[str, int]:
-    return {"invalid": judge.invalid, "refusals": judge.refusals}
+        if self.judge is not None:
+            _say_calls(self.book, self.judge)
+        if self.checked is not None:
+            typer.echo(f"Agreement with people: {in_words(self.checked)}.")
 
 
 def _say_calls(book: "CallBook", judge: "Judge") -> None:
@@ -321,42 +253,6 @@ def _say_calls(book: "CallBook", judge: "Judge") -> None:
         )
 
 
-_REFUSED_LINES = 1  # exit code if a line of answers was refused
-
-
-def _take(trip: Trip, path: Path, form: Any, *, as_json: bool) -> bool:
-    """Take the answers in a file, and say what is wrong with the lines that are refused; whether none was."""
-    from coalface.desk.annotators.batches import take_batch
-
-    with _opened(trip.folder) as desk:
-        taken = take_batch(desk, trip.name, path, form)
-        progress = desk.progress()
-    for problem in taken.problems:
-        typer.echo(problem, err=True)
-    if as_json:
-        typer.echo(json.dumps({**vars(taken), "costs": progress.costs, "examples": progress.examples}))
-        return not taken.problems
-    typer.echo(
-        f"{trip.folder}: {counted(taken.answers, 'answer')} by {trip.name}, {taken.late} late; {taken.before} taken "
-        f"before, {taken.unanswered} unanswered, {len(taken.problems)} refused; {counted(progress.costs, 'cost')} on "
-        f"{counted(progress.examples, 'example')} in all, price {progress.price:g}."
-    )
-    return not taken.problems
-
-
-def _say_forecast(folder: Path, *, as_json: bool) -> None:
-    """Print what the rest of the pool will take."""
-    with _opened(folder) as desk:
-        expected = desk.expected()
-    if as_json:
-        plain = {} if expected is None else {name: value and vars(value) for name, value in vars(expected).items()}
-        typer.echo(json.dumps(plain))
-    elif expected is None:
-        typer.echo(f"{folder}: the whole pool is decided.")
-    else:
-        typer.echo(f"{folder}: the rest of the pool will take {expected} (90 % intervals).")
-
-
 def with_expected(progress: Callable[[int], None], desk: "Desk", *, as_json: bool) -> Callable[[int], None]:
     """Progress of a run that prints the forecast to standard error when the first answer has come.
 
@@ -370,12 +266,3 @@ def with_expected(progress: Callable[[int], None], desk: "Desk", *, as_json: boo
         progress(answers)
 
     return show
-
-
-def _opened(folder: Path) -> Any:
-    from contextlib import closing
-
-    from coalface.desk.project.project import Project
-    from coalface.desk.service.desk import Desk
-
-    return closing(Desk(Project.open(folder)))
