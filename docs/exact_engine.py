@@ -12,7 +12,7 @@ from coalface.paper.dual import Dual
 from coalface.paper.engine import certified_range
 from coalface.paper.engines import Bisection
 from coalface.paper.oracles import BallOracle
-from coalface.paper.version_space import Answers, VersionSpace
+from coalface.paper.version_space import LabelAnswers, VersionSpace
 
 N_ANSWERS, SLACK = 24, 0.06
 TEXT, SOFT, BAND, EDGE = "#22313f", "#8a9aa8", "#7fb3d5", "#d35400"
@@ -23,7 +23,7 @@ def answers():
     random = np.random.default_rng(5)
     feature = random.uniform(-1, 1, N_ANSWERS)
     costs = np.clip(0.45 + 0.35 * feature + random.normal(scale=0.12, size=N_ANSWERS), 0, 1)
-    space = VersionSpace(Answers(BallOracle(1.5)))
+    space = VersionSpace(LabelAnswers(BallOracle(1.5)))
     for number, (x, cost) in enumerate(zip(feature, costs, strict=True), start=1):
         space = space.with_answer(np.array([1.0, x]), cost).with_constraint(number + 1, SLACK)
     return feature, costs, space

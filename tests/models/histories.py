@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from coalface.paper.version_space import Answers, VersionSpace
+from coalface.paper.version_space import LabelAnswers, VersionSpace
 from tests.reference.convex import Round
 
 
@@ -25,7 +25,7 @@ def history(seed, n_rounds=18, n_features=3, asked=0.7, noise=0.15):
 
 def learned(oracle, rounds, slack, *, monotone=True):
     """The version space, round by round as the learner builds it."""
-    space = VersionSpace(Answers(oracle))
+    space = VersionSpace(LabelAnswers(oracle))
     for number, told in enumerate(rounds, start=1):
         if told.cost is not None:
             space = space.with_answer(told.row, told.cost)

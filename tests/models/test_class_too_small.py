@@ -11,7 +11,7 @@ from coalface.paper.engines import Bisection, Enumeration
 from coalface.paper.model import ExactModel
 from coalface.paper.oracles import BallOracle
 from coalface.paper.user_oracles import FiniteOracle
-from coalface.paper.version_space import Answers, VersionSpace
+from coalface.paper.version_space import LabelAnswers, VersionSpace
 
 N = 40
 
@@ -108,7 +108,7 @@ def test_the_theory_refuses_a_horizon_that_has_passed_and_a_dimension_below_the_
 
 def test_bisection_over_a_finite_class_is_too_wide_by_its_duality_gap_and_never_too_narrow():
     oracle = FiniteOracle.of_table([[0.9, 0.05], [0.68, 0.95]])  # the second member is just implausible
-    space = VersionSpace(Answers(oracle)).with_answer(np.array([0.0]), 0.9).alone(2, slack=0.048)
+    space = VersionSpace(LabelAnswers(oracle)).with_answer(np.array([0.0]), 0.9).alone(2, slack=0.048)
     exact, found = (certified_range(engine(space), np.array([1.0]), 1e-6) for engine in (Enumeration, Bisection))
     assert (exact.lowest, exact.highest) == (0.05, 0.05)
     assert found.lowest <= 0.05

@@ -10,7 +10,7 @@ from coalface.paper.engine import certified_range, middle_of
 from coalface.paper.engines import Enumeration
 from coalface.paper.oracles import BallOracle, RidgeOracle
 from coalface.paper.user_oracles import FiniteOracle
-from coalface.paper.version_space import Answers, VersionSpace
+from coalface.paper.version_space import LabelAnswers, VersionSpace
 from tests.models.histories import history, learned, slack_of
 from tests.reference.convex import LinearClass, best, solve, summed_loss, version_space
 
@@ -43,7 +43,7 @@ def test_rounds_without_an_answer_add_nothing():
 
 
 def test_a_later_and_stricter_constraint_replaces_the_ones_that_it_implies():
-    space = VersionSpace(Answers(BallOracle())).with_answer(np.ones(1), 0.5).with_constraint(2, slack=1.0)
+    space = VersionSpace(LabelAnswers(BallOracle())).with_answer(np.ones(1), 0.5).with_constraint(2, slack=1.0)
     space = space.with_answer(np.ones(1), 0.5).with_constraint(3, slack=0.1)
     assert space.constraints.counts.tolist() == [2]
     assert space.with_constraint(9, slack=0.5) is not space
@@ -69,7 +69,7 @@ def test_merged_weights_are_the_weighted_sum_of_the_constraints_losses(seed):
 def test_a_function_once_excluded_never_widens_a_range_again():
     """The low function fits the first answers badly and all of them well: it was out, so it stays out."""
     table = np.array([[0.5, 0.5], [0.0, 0.9]])  # function x point
-    space = VersionSpace(Answers(FiniteOracle.of_table(table)))
+    space = VersionSpace(LabelAnswers(FiniteOracle.of_table(table)))
     plausible, alone = [], []
     for number, (point, cost) in enumerate([(0, 0.9)] + [(1, 0.9)] * 10, start=1):
         space = space.with_answer(np.array([float(point)]), cost).with_constraint(number + 1, slack=0.3)
@@ -89,7 +89,7 @@ def test_ranges_only_ever_shrink():
 def widenings_without_the_past(seed):
     """Ranges that would have widened, had earlier constraints not counted; none widens."""
     rounds, rows = history(seed, n_rounds=25)
-    space, before, widened_alone = VersionSpace(Answers(BallOracle(1.2))), None, 0
+    space, before, widened_alone = VersionSpace(LabelAnswers(BallOracle(1.2))), None, 0
     for number, told in enumerate(rounds, start=1):
         if told.cost is None:
             continue
@@ -126,14 +126,14 @@ def test_empty_version_spaces_are_detected(mellowness):
 
 
 def test_a_vanishing_slack_leaves_the_best_regressor():
-    space = VersionSpace(Answers(BallOracle())).with_answer(np.ones(1), 0.4).with_constraint(2, slack=0.0)
+    space = VersionSpace(LabelAnswers(BallOracle())).with_answer(np.ones(1), 0.4).with_constraint(2, slack=0.0)
     found = certified_range(Dual(space), np.ones(1), 1e-3)
     assert found.lowest == pytest.approx(0.4, abs=1e-3)
     assert found.highest == pytest.approx(0.4, abs=1e-3)
 
 
 def test_asking_an_empty_version_space_is_an_error_of_the_caller():
-    space = VersionSpace(Answers(BallOracle()))
+    space = VersionSpace(LabelAnswers(BallOracle()))
     for number, cost in enumerate([0.0, 1.0, 1.0], start=1):
         space = space.with_answer(np.ones(1), cost).with_constraint(number + 1, slack=1e-4)
     assert Dual(space).empty

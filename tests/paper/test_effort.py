@@ -151,7 +151,7 @@ def test_nothing_can_be_saved_before_anything_can_be_excluded():
 
 def test_a_bound_that_is_never_below_everything_says_so():
     schedule = Schedule(n_labels=4, dimension=5)
-    with pytest.raises(InputError, match="does not hold"):
+    with pytest.raises(InputError, match="the condition must hold for some number up to"):
         begins_to_save(lambda n: effort_any_noise(schedule, n, by_examples=1.0, by_costs=1.0), 4)
 
 

@@ -7,40 +7,21 @@ search for it, and averages of the regressors found on the way bound it from the
 
 import numpy as np
 
-from coalface.paper.engine import ConvexRanges, CuttingPlanes
+from coalface.paper.engine import ConvexRanges, CuttingPlanes, EndSearch
 from coalface.paper.oracles import Floats, Regressor
-from coalface.paper.version_space import Bracket, Candidate, Program, Reach, VersionSpace
+from coalface.paper.version_space import Candidate, Reach, VersionSpace
 
 _MOST_CALLS = 1000
 _FIRST_GUESS = 0.2  # the first multiplier of the latest constraint, relative to the distance at the middle
 
 
-class Dual(ConvexRanges):
-    """Ranges over a convex class, certified to ``tol`` with few oracle calls.
-
-    >>> from coalface.paper.version_space import Answers
-    >>> from coalface.paper.oracles import BallOracle
-    >>> space = VersionSpace(Answers(BallOracle(radius=2.0))).with_answer(np.array([1.0]), 0.5)
-    >>> high = Dual(space.with_constraint(2, slack=0.04)).reach(np.array([1.0]), end=1.0, tol=0.001)
-    >>> 0.7 <= high.limit <= 0.701
-    True
-    """
-
-    def search(self, middle: Regressor, row: Floats, end: float, tol: float) -> Reach:
-        """One end of one range."""
-        return _Search(self.space, middle, row, end).run(tol)
-
-
-class _Search:
+class _DualSearch(EndSearch):
     """The search for one end of one range."""
 
     def __init__(self, space: VersionSpace, middle: Regressor, row: Floats, end: float) -> None:
-        self.program = Program(space, row)
-        self.end = end
-        self.inside = self.program.candidate(middle).predictions
+        super().__init__(space, middle, row, end)
         # in units of the middle's distance from each constraint, the multipliers sum to at most the first distance
         self.margins = space.constraints.bounds - self.program.losses(self.inside)
-        self.bracket = Bracket(end, float(self.inside[-1]))
         self.seen = [self.inside]
         n_constraints = len(space.constraints)
         self.planes = CuttingPlanes(np.zeros(n_constraints), np.arange(n_constraints) == n_constraints - 1)
@@ -81,10 +62,23 @@ class _Search:
 
     def consider(self, predictions: Floats) -> None:
         """Move an average of regressors inwards until it is plausible; bring the worst broken constraint into use."""
-        share = self.program.share_needed(predictions, self.inside)
-        self.bracket.found(float((1.0 - share) * predictions[-1] + share * self.inside[-1]))
+        self.move_inside(predictions)
         broken = (self.program.losses(predictions) - self.program.space.constraints.bounds) / self.margins
         worst = int(np.argmax(broken))
         if broken[worst] > 0.0 and not self.planes.in_use[worst]:
             self.planes.in_use[worst] = True
             self.ceiling = self.bracket.high
+
+
+class Dual(ConvexRanges):
+    """Ranges over a convex class, certified to ``tol`` with few oracle calls.
+
+    >>> from coalface.paper.version_space import LabelAnswers
+    >>> from coalface.paper.oracles import BallOracle
+    >>> space = VersionSpace(LabelAnswers(BallOracle(radius=2.0))).with_answer(np.array([1.0]), 0.5)
+    >>> high = Dual(space.with_constraint(2, slack=0.04)).reach(np.array([1.0]), end=1.0, tol=0.001)
+    >>> 0.7 <= high.limit <= 0.701
+    True
+    """
+
+    search = _DualSearch

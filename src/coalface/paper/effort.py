@@ -38,11 +38,9 @@ def effort_any_noise(schedule: Schedule, n_rounds: Any, *, by_examples: float, b
     >>> bool(effort.examples < 1e6), bool(effort.costs < 3 * effort.examples)
     (True, True)
     """
-    n, luck = np.asarray(n_rounds, np.float64), _luck(schedule)
+    n = np.asarray(n_rounds, np.float64)
     each = 8.0 * n * np.sqrt(88.0 * schedule.n_labels * KAPPA * schedule.log_factor(n))
-    examples = each * _coefficient("by_examples", by_examples) + luck
-    costs = each * _coefficient("by_costs", by_costs) + schedule.n_labels * luck
-    return Effort(np.asarray(examples), np.asarray(costs))
+    return _by_disagreement(schedule, 0.0, each, by_examples, by_costs)
 
 
 def effort_massart(
@@ -83,12 +81,9 @@ def effort_massart_width(
     >>> round(float(plain.costs / own.costs))
     25
     """
-    n, labels, luck = np.asarray(n_rounds, np.float64), schedule.n_labels, _luck(schedule)
+    n, labels = np.asarray(n_rounds, np.float64), schedule.n_labels
     radii = 44.0 * labels * _total_slack(schedule, n) / check_margin(margin)
-    each = 4.0 * radii / massart_width(margin)
-    examples = 1.0 + each * _coefficient("by_examples", by_examples) + luck
-    costs = labels + each * _coefficient("by_costs", by_costs) + labels * luck
-    return Effort(np.asarray(examples), np.asarray(costs))
+    return _by_disagreement(schedule, 1.0, 4.0 * radii / massart_width(margin), by_examples, by_costs)
 
 
 def effort_tsybakov(
@@ -165,6 +160,14 @@ def begins_to_save_linear(schedule: Schedule, n_features: int, margin: float) ->
 def _total_slack(schedule: Schedule, n: Numbers) -> Numbers:
     """An upper bound on the slack summed over rounds 2 to n: 1 + 1/2 + ... + 1/(n-1) is at most 1 + ln n."""
     return np.asarray(KAPPA * schedule.log_factor(n) * (1.0 + np.log(n)))
+
+
+def _by_disagreement(schedule: Schedule, early: float, each: Numbers, by_examples: float, by_costs: float) -> Effort:
+    """The effort of ``early`` rounds in full, and of the others by a coefficient for examples and one for costs."""
+    luck, labels = _luck(schedule), schedule.n_labels
+    examples = early + each * _coefficient("by_examples", by_examples) + luck
+    costs = labels * early + each * _coefficient("by_costs", by_costs) + labels * luck
+    return Effort(np.asarray(examples), np.asarray(costs))
 
 
 def _one_of(by_examples: float | None, by_labels: float | None, first: float, second: float) -> float:

@@ -7,13 +7,13 @@ and maximises concave functions of the multipliers by cutting planes.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.paper.oracles import Floats, Oracle, Regressor, least_distance
-from coalface.paper.version_space import Average, Candidate, Program, Reach, VersionSpace
+from coalface.paper.version_space import Average, Bracket, Candidate, Program, Reach, VersionSpace
 
 _DEEP_ENOUGH = -0.2  # in slacks; the best possible depth is -1, that of the best regressor in its own constraint
 _OF_THE_DEEPEST = 0.5  # this share of the greatest possible depth is enough
@@ -147,35 +147,39 @@ class _Deepening:
             self.ceiling = np.inf
 
 
-class RangeEngine(Protocol):
-    """The ranges that one version space allows.
+class RangeEngine(ABC):
+    """The ranges that one version space allows; by default under its latest constraint alone.
 
     A range is conservative: its ``limit`` is never short of the true end. Certifying engines go beyond the true end by
     at most ``tol``.
     """
 
-    monotone: ClassVar[bool]  # whether earlier constraints count
-    needs: ClassVar[str]  # the class of regressors that the engine needs, in words
+    monotone: ClassVar[bool] = False  # whether earlier constraints count
+    needs: ClassVar[str] = "any class"  # the class of regressors that the engine needs, in words
 
-    def __init__(self, space: VersionSpace) -> None: ...
+    def __init__(self, space: VersionSpace) -> None:
+        self.space = space
 
     @classmethod
-    def suits(cls, oracle: Oracle) -> bool:
+    def suits(cls, oracle: Oracle) -> bool:  # noqa: ARG003 - most need a certain class
         """Whether the engine can work with this class."""
-        ...
+        return True
 
     @property
     def empty(self) -> bool:
         """Whether no regressor is plausible."""
-        ...
+        return False
 
     def at(self, round_number: int, slack: float) -> "RangeEngine":
-        """The ranges at a later round, with this slack and no new answer."""
-        ...
+        """The ranges at a later round, with this slack and no new answer.
 
+        Slack only grows, so with all constraints the ranges stay the same: a later constraint is weaker.
+        """
+        return self if self.monotone else type(self)(self.space.alone(round_number, slack))
+
+    @abstractmethod
     def reach(self, row: Floats, end: float, tol: float) -> Reach:
         """How near a plausible cost of the row comes to this end of the scale, 0 or 1."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -210,9 +214,9 @@ def certified_range(engine: RangeEngine, row: Floats, tol: float) -> CertifiedRa
 
     >>> import numpy as np
     >>> from coalface.paper.engines import Enumeration
-    >>> from coalface.paper.version_space import Answers
+    >>> from coalface.paper.version_space import LabelAnswers
     >>> from coalface.paper.user_oracles import FiniteOracle
-    >>> space = VersionSpace(Answers(FiniteOracle.of_table([[0.1], [0.3], [0.9]]))).with_answer(np.zeros(1), 0.0)
+    >>> space = VersionSpace(LabelAnswers(FiniteOracle.of_table([[0.1], [0.3], [0.9]]))).with_answer(np.zeros(1), 0.0)
     >>> found = certified_range(Enumeration(space.with_constraint(2, slack=0.1)), np.zeros(1), tol=0.0)
     >>> found.lowest, found.highest
     (0.1, 0.3)
@@ -226,14 +230,30 @@ def known_exactly(predicted: float, calls: int = 0) -> Reach:
     return Reach(inside, inside, calls)
 
 
-class ConvexRanges(ABC):
+class EndSearch(ABC):
+    """The search for one end of one range over a convex class, from a plausible regressor ``middle``."""
+
+    def __init__(self, space: VersionSpace, middle: Regressor, row: Floats, end: float) -> None:
+        self.program, self.end = Program(space, row), end
+        self.inside = self.program.candidate(middle).predictions
+        self.bracket = Bracket(end, float(self.inside[-1]))
+
+    @abstractmethod
+    def run(self, tol: float) -> Reach:
+        """Search until the end of the range is known to ``tol``."""
+
+    def move_inside(self, predictions: Floats) -> None:
+        """Note how far an average of regressors reaches, after moving it inwards until it is plausible."""
+        share = self.program.share_needed(predictions, self.inside)
+        self.bracket.found(float((1.0 - share) * predictions[-1] + share * self.inside[-1]))
+
+
+class ConvexRanges(RangeEngine):
     """The common part of the engines for convex classes, which use all constraints."""
 
-    monotone: ClassVar[bool] = True
-    needs: ClassVar[str] = "a convex class"
-
-    def __init__(self, space: VersionSpace) -> None:
-        self.space = space
+    monotone = True
+    needs = "a convex class"
+    search: ClassVar[type[EndSearch]]  # each engine has its own
 
     @classmethod
     def suits(cls, oracle: Oracle) -> bool:
@@ -250,16 +270,8 @@ class ConvexRanges(ABC):
         """Whether the constraints contradict each other."""
         return self.middle is None
 
-    def at(self, round_number: int, slack: float) -> Self:
-        """The same ranges: with unchanged answers a later constraint is weaker, so it excludes nothing more."""
-        return self
-
     def reach(self, row: Floats, end: float, tol: float) -> Reach:
         """One end of one range."""
         if self.middle is None:
             raise ValueError("an empty version space has no ranges")
-        return self.search(self.middle, row, end, tol)
-
-    @abstractmethod
-    def search(self, middle: Regressor, row: Floats, end: float, tol: float) -> Reach:
-        """One end of one range; each engine implements its own search."""
+        return self.search(self.space, self.middle, row, end).run(tol)

@@ -2,13 +2,13 @@
 
 import math
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from coalface.paper.engine import ConvexRanges, known_exactly
+from coalface.paper.engine import ConvexRanges, EndSearch, RangeEngine, known_exactly
 from coalface.paper.oracles import Floats, Oracle, Regressor, RidgeOracle
 from coalface.paper.schedule import KAPPA
 from coalface.paper.version_space import Bracket, Program, Reach, VersionSpace, widened
@@ -22,21 +22,21 @@ _SHORTEST_RUN = 16
 _LARGEST_STEP = 0.5
 
 
-class Enumeration:
+class Enumeration(RangeEngine):
     """Exact ranges over a finite class; ``plausible`` marks the functions that meet every constraint.
 
-    >>> from coalface.paper.version_space import Answers
+    >>> from coalface.paper.version_space import LabelAnswers
     >>> from coalface.paper.user_oracles import FiniteOracle
-    >>> space = VersionSpace(Answers(FiniteOracle.of_table([[0.1], [0.3], [0.9]]))).with_answer(np.zeros(1), 0.0)
+    >>> space = VersionSpace(LabelAnswers(FiniteOracle.of_table([[0.1], [0.3], [0.9]]))).with_answer(np.zeros(1), 0.0)
     >>> Enumeration(space.with_constraint(2, slack=0.1)).plausible
     array([ True,  True, False])
     """
 
-    monotone: ClassVar[bool] = True
-    needs: ClassVar[str] = "a finite class"
+    monotone = True
+    needs = "a finite class"
 
     def __init__(self, space: VersionSpace) -> None:
-        self.space = space
+        super().__init__(space)
         self.oracle: Any = space.answers.oracle  # a finite oracle, which has ``predictions``
 
     @classmethod
@@ -65,25 +65,20 @@ class Enumeration:
         return known_exactly(float(predicted.max() if end else predicted.min()))
 
 
-class Ellipsoid:
+class Ellipsoid(RangeEngine):
     """Exact ranges under the latest constraint alone for ``RidgeOracle``, without oracle calls.
 
     With the penalty counted as loss, the loss is quadratic around the best regressor. The plausible regressors fill an
     ellipsoid. On a row x their predictions lie within sqrt(slack x' A^-1 x) of the best one's, where A = penalty I +
     sum of x x'.
 
-    >>> from coalface.paper.version_space import Answers
-    >>> space = VersionSpace(Answers(RidgeOracle(penalty=1.0))).with_answer(np.array([1.0]), 1.0)
+    >>> from coalface.paper.version_space import LabelAnswers
+    >>> space = VersionSpace(LabelAnswers(RidgeOracle(penalty=1.0))).with_answer(np.array([1.0]), 1.0)
     >>> round(Ellipsoid(space.with_constraint(2, slack=0.02)).reach(np.array([1.0]), end=1.0, tol=0.0).limit, 6)
     0.6
     """
 
-    monotone: ClassVar[bool] = False
-    needs: ClassVar[str] = "a RidgeOracle"
-    empty = False
-
-    def __init__(self, space: VersionSpace) -> None:
-        self.space = space
+    needs = "a RidgeOracle"
 
     @classmethod
     def suits(cls, oracle: Oracle) -> bool:
@@ -95,10 +90,6 @@ class Ellipsoid:
         X, _ = self.space.answers.examples(self.space.answers.rows.shape[1])
         # R'R = X'X; with rounding, X'X itself could be indefinite
         return np.asarray(np.linalg.qr(X, mode="r"))
-
-    def at(self, round_number: int, slack: float) -> "Ellipsoid":
-        """The ranges at a later round, with this slack."""
-        return Ellipsoid(self.space.alone(round_number, slack))
 
     def reach(self, row: Floats, end: float, tol: float) -> Reach:  # tol is not needed: the result is exact
         """One end of one range."""
@@ -113,7 +104,7 @@ class Ellipsoid:
         return known_exactly(predicted + half if end else predicted - half)
 
 
-class Bisection:
+class Bisection(RangeEngine):
     """Ranges under the latest constraint alone, for any class; certified to ``tol`` if the class is convex.
 
     It bisects on the weight of an imaginary example, as in the 2017 paper: the row in question with an end of the scale
@@ -121,29 +112,16 @@ class Bisection:
     real examples. The range ends where the excess loss reaches the slack. The weight is the inverse of the multiplier
     of the single constraint, so the regressors found on the way certify both sides, as with ``dual``.
 
-    >>> from coalface.paper.version_space import Answers
+    >>> from coalface.paper.version_space import LabelAnswers
     >>> from coalface.paper.oracles import BallOracle
-    >>> space = VersionSpace(Answers(BallOracle(radius=2.0))).with_answer(np.array([1.0]), 0.5)
+    >>> space = VersionSpace(LabelAnswers(BallOracle(radius=2.0))).with_answer(np.array([1.0]), 0.5)
     >>> high = Bisection(space.with_constraint(2, slack=0.04)).reach(np.array([1.0]), end=1.0, tol=1e-6)
     >>> round(high.limit, 6)
     0.7
     """
 
-    monotone: ClassVar[bool] = False
-    needs: ClassVar[str] = "any class"
-    empty = False
-
     def __init__(self, space: VersionSpace) -> None:
-        self.space = space.latest_alone()
-
-    @classmethod
-    def suits(cls, oracle: Oracle) -> bool:  # noqa: ARG003 - every class is suitable
-        """Any class."""
-        return True
-
-    def at(self, round_number: int, slack: float) -> "Bisection":
-        """The ranges at a later round, with this slack."""
-        return Bisection(self.space.alone(round_number, slack))
+        super().__init__(space.latest_alone())
 
     def reach(self, row: Floats, end: float, tol: float) -> Reach:
         """One end of one range."""
@@ -163,32 +141,20 @@ class Bisection:
         return bracket.reach(program.oracle_calls)
 
 
-class Ensemble:
+class Ensemble(RangeEngine):
     """The least and the largest prediction of bootstrap members and of the best regressor, for any class.
 
     Nothing is certified: the ``limit`` of a range is what the members reach; the true end may lie beyond it.
 
-    >>> from coalface.paper.version_space import Answers
+    >>> from coalface.paper.version_space import LabelAnswers
     >>> from coalface.paper.oracles import RidgeOracle
-    >>> space = VersionSpace(Answers(RidgeOracle(0.1)))
+    >>> space = VersionSpace(LabelAnswers(RidgeOracle(0.1)))
     >>> for cost in (0.4, 0.5, 0.6):
     ...     space = space.with_answer(np.array([1.0]), cost)
     >>> engine = Ensemble(space)
     >>> engine.reach(np.array([1.0]), 0.0, tol=0.1).limit < 0.48 < engine.reach(np.array([1.0]), 1.0, tol=0.1).limit
     True
     """
-
-    monotone: ClassVar[bool] = False
-    needs: ClassVar[str] = "any class"
-    empty = False
-
-    def __init__(self, space: VersionSpace) -> None:
-        self.space = space
-
-    @classmethod
-    def suits(cls, oracle: Oracle) -> bool:  # noqa: ARG003 - every class is suitable
-        """Any class."""
-        return True
 
     @cached_property
     def members(self) -> list[Regressor]:
@@ -224,40 +190,11 @@ def theoretical_cap(n_constraints: int, slack: float, tol: float) -> float:
     return math.log(n_constraints + 1) * (8 * KAPPA**2 / min(slack, 1.0)) ** 2 / tol**4
 
 
-class MultiplicativeWeights(ConvexRanges):
-    """Ranges over a convex class as the paper computes them; for small problems and coarse tolerances.
-
-    This is Algorithm 2. It bisects on the squared distance c between the end of the scale and the nearest plausible
-    cost. Whether c is feasible is decided with weights: each constraint has one, and (g(row) - end)^2 <= c is one of
-    the constraints. The oracle finds the best regressor for the weighted sum, and the weights of broken constraints
-    grow. If even that regressor violates the weighted sum, c is too small. If the average of the regressors so far is
-    plausible, c is large enough.
-
-    The paper runs T = ln(i + 1) (8 kappa^2 / Delta)^2 / tol^4 steps, which is the cap here. Runs of growing length,
-    each with its own step size, stop as soon as one of the two answers is certain. The widths that scale the steps,
-    kappa in the proof, are the largest violations so far, which are smaller.
-
-    >>> from coalface.paper.version_space import Answers
-    >>> from coalface.paper.oracles import BallOracle
-    >>> space = VersionSpace(Answers(BallOracle(radius=2.0))).with_answer(np.array([1.0]), 0.5)
-    >>> engine = MultiplicativeWeights(space.with_constraint(2, slack=0.04))
-    >>> high = engine.reach(np.array([1.0]), end=1.0, tol=0.1)
-    >>> 0.7 <= high.limit <= 0.8
-    True
-    """
-
-    def search(self, middle: Regressor, row: Floats, end: float, tol: float) -> Reach:
-        """One end of one range."""
-        return _WeightedSearch(self.space, middle, row, end).run(tol)
-
-
-class _WeightedSearch:
+class _WeightedSearch(EndSearch):
     """The search for one end of one range; constraint 0 is the one on the distance."""
 
     def __init__(self, space: VersionSpace, middle: Regressor, row: Floats, end: float) -> None:
-        self.program, self.end = Program(space, row), end
-        self.inside = self.program.candidate(middle).predictions
-        self.bracket = Bracket(end, float(self.inside[-1]))
+        super().__init__(space, middle, row, end)
         constraints = space.constraints
         self.divisors = constraints.divisors
         self.bounds = np.append(0.0, constraints.bounds / self.divisors)
@@ -297,7 +234,7 @@ class _WeightedSearch:
             risks = np.append((found.predictions[-1] - self.end) ** 2, found.losses / self.divisors)
             self.note_bound(weights, risks)
             total += found.predictions
-            self.consider(total / turn)
+            self.move_inside(total / turn)
             if not self.bracket.low < distance < self.bracket.high or self.program.oracle_calls >= _CALLS_OF_WEIGHTS:
                 return
             room = self.bounds - risks
@@ -310,7 +247,27 @@ class _WeightedSearch:
         value = risks[0] + others @ (risks[1:] - self.bounds[1:]) / pull
         self.bracket.nothing_below(float(value), float(risks[0] + others @ (risks[1:] + self.bounds[1:]) / pull))
 
-    def consider(self, average: Floats) -> None:
-        """Move the average inwards until it is plausible."""
-        share = self.program.share_needed(average, self.inside)
-        self.bracket.found(float((1.0 - share) * average[-1] + share * self.inside[-1]))
+
+class MultiplicativeWeights(ConvexRanges):
+    """Ranges over a convex class as the paper computes them; for small problems and coarse tolerances.
+
+    This is Algorithm 2. It bisects on the squared distance c between the end of the scale and the nearest plausible
+    cost. Whether c is feasible is decided with weights: each constraint has one, and (g(row) - end)^2 <= c is one of
+    the constraints. The oracle finds the best regressor for the weighted sum, and the weights of broken constraints
+    grow. If even that regressor violates the weighted sum, c is too small. If the average of the regressors so far is
+    plausible, c is large enough.
+
+    The paper runs T = ln(i + 1) (8 kappa^2 / Delta)^2 / tol^4 steps, which is the cap here. Runs of growing length,
+    each with its own step size, stop as soon as one of the two answers is certain. The widths that scale the steps,
+    kappa in the proof, are the largest violations so far, which are smaller.
+
+    >>> from coalface.paper.version_space import LabelAnswers
+    >>> from coalface.paper.oracles import BallOracle
+    >>> space = VersionSpace(LabelAnswers(BallOracle(radius=2.0))).with_answer(np.array([1.0]), 0.5)
+    >>> engine = MultiplicativeWeights(space.with_constraint(2, slack=0.04))
+    >>> high = engine.reach(np.array([1.0]), end=1.0, tol=0.1)
+    >>> 0.7 <= high.limit <= 0.8
+    True
+    """
+
+    search = _WeightedSearch

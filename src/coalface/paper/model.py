@@ -22,7 +22,7 @@ from coalface.paper.engines import Bisection, Ellipsoid, Ensemble, Enumeration, 
 from coalface.paper.oracles import BallOracle, Floats, Oracle
 from coalface.paper.schedule import PUBLISHED, TheorySchedule
 from coalface.paper.user_oracles import oracle_of
-from coalface.paper.version_space import Answers, Constraints, VersionSpace, widened
+from coalface.paper.version_space import Constraints, LabelAnswers, VersionSpace, widened
 
 _TOLERANCE = 0.25  # share of the width threshold: the error that the theorems allow in an end of a range
 _LEAST_TOLERANCE = 1e-6  # a smaller one takes many oracle calls and does not change decisions
@@ -95,7 +95,7 @@ class ExactModel(CostModel):
         begun.unit = 0.0 if self.chooses else 1.0
         begun.engine = engine_for(self.range_engine, begun.checked_oracle)
         begun.theory = self._theory_schedule(n_labels, begun.checked_oracle)
-        begun.spaces = [VersionSpace(Answers(begun.checked_oracle)) for _ in range(n_labels)]
+        begun.spaces = [VersionSpace(LabelAnswers(begun.checked_oracle)) for _ in range(n_labels)]
         begun.engines = [None] * n_labels
         begun._warned = set()
         begun._tolerance(settings, 1)
@@ -109,7 +109,7 @@ class ExactModel(CostModel):
     def grow(self) -> None:
         """Make room for one more label, without answers; the theory's slack grows with the number of labels."""
         self.theory = self._theory_schedule(self.n_labels + 1, self.checked_oracle)
-        self.spaces.append(VersionSpace(Answers(self.checked_oracle)))
+        self.spaces.append(VersionSpace(LabelAnswers(self.checked_oracle)))
         self.engines.append(None)
 
     def linear_parameters(self) -> dict[str, Any]:
@@ -331,7 +331,7 @@ class ExactModel(CostModel):
         parts = [np.split(arrays[f"constraint_{name}"], constraints_end[:-1]) for name in _CONSTRAINT_ARRAYS]
         return [
             VersionSpace(
-                Answers(self.checked_oracle, rows[k][:, : arrays["answer_widths"][k]], costs[k], weights_of[k]),
+                LabelAnswers(self.checked_oracle, rows[k][:, : arrays["answer_widths"][k]], costs[k], weights_of[k]),
                 Constraints(*(part[k] for part in parts)),
             )
             for k in range(self.n_labels)

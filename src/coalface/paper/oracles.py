@@ -35,11 +35,11 @@ class Regressor(Protocol):
 
 
 class Oracle(Protocol):
-    """Least squares over a class of functions."""
+    """Least squares over a class of functions; by default neither convex nor finite nor linear, and without a prior."""
 
-    convex: bool
-    finite: bool
-    linear: bool  # whether a constant feature matters
+    convex: bool = False
+    finite: bool = False
+    linear: bool = False  # whether a constant feature matters
 
     def solve(self, X: Floats, targets: Floats, weights: Floats) -> Regressor:
         """The function with the least weighted squared error; weights are non-negative."""
@@ -47,16 +47,11 @@ class Oracle(Protocol):
 
     def prior(self, width: int) -> tuple[Floats, Floats]:
         """Prior examples of this width and their targets, which count in every loss."""
-        ...
+        return np.zeros((0, width)), np.zeros(0)
 
     def plain(self) -> dict[str, Any]:
         """The oracle as JSON values, for a file."""
         ...
-
-
-def no_prior(width: int) -> tuple[Floats, Floats]:
-    """The prior of most classes: no examples."""
-    return np.zeros((0, width)), np.zeros(0)
 
 
 @dataclass(frozen=True)
@@ -74,8 +69,19 @@ class Linear:
         return np.asarray(X[:, : len(self.coefficients)] @ self.coefficients)
 
 
+class LinearOracle(Oracle):
+    """The common part of the classes of linear functions."""
+
+    convex = linear = True
+    radius = math.inf  # of the ball that holds the coefficients
+
+    def solve(self, X: Floats, targets: Floats, weights: Floats) -> Linear:
+        """The function with the least weighted squared error; of several, the one with the smallest norm."""
+        return Linear(least_squares(X, targets, weights, self.radius))
+
+
 @dataclass(frozen=True)
-class BallOracle:
+class BallOracle(LinearOracle):
     """Linear functions whose coefficients have at most this norm, solved exactly.
 
     Values are not restricted to [0, 1]: losses use the raw predictions, and the ends of a range are clipped afterwards.
@@ -87,16 +93,9 @@ class BallOracle:
     """
 
     radius: float = 1.0
-    convex = True
-    finite = False
-    linear = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "radius", finite_number("radius", self.radius, 0.0, above=True))
-
-    def solve(self, X: Floats, targets: Floats, weights: Floats) -> Linear:
-        """The function with the least weighted squared error; of several, the one with the smallest norm."""
-        return Linear(least_squares(X, targets, weights, self.radius))
 
     def too_small(self, X: Floats, targets: Floats, weights: Floats) -> bool:
         """Whether linear functions outside the ball fit so much better that the truth must be one of them.
@@ -117,17 +116,13 @@ class BallOracle:
         )
         return bool(loss - least > 2.0 * X.shape[1] * loss / float(weights.sum()))
 
-    def prior(self, width: int) -> tuple[Floats, Floats]:
-        """No prior examples."""
-        return no_prior(width)
-
     def plain(self) -> dict[str, Any]:
         """The oracle as JSON values."""
         return {"kind": "ball", "radius": self.radius}
 
 
 @dataclass(frozen=True)
-class RidgeOracle:
+class RidgeOracle(LinearOracle):
     """All linear functions, with ``penalty`` times the squared norm counted as loss.
 
     The engine ``ellipsoid`` has a closed form for this class only. Values are not restricted to [0, 1].
@@ -138,16 +133,9 @@ class RidgeOracle:
     """
 
     penalty: float = 1.0
-    convex = True
-    finite = False
-    linear = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "penalty", finite_number("penalty", self.penalty, 0.0, above=True))
-
-    def solve(self, X: Floats, targets: Floats, weights: Floats) -> Linear:
-        """The function with the least weighted squared error; of several, the one with the smallest norm."""
-        return Linear(least_squares(X, targets, weights, math.inf))
 
     def prior(self, width: int) -> tuple[Floats, Floats]:
         """One example per feature with target 0; the sum of their losses is the penalty."""
@@ -197,7 +185,7 @@ def _principal(X: Floats, targets: Floats, weights: Floats) -> tuple[Floats, Flo
 
 
 @dataclass(frozen=True)
-class BoundedLinearOracle:
+class BoundedLinearOracle(LinearOracle):
     """Linear functions with values in [0, 1] on every row passed to ``solve``, whatever its weight.
 
     The exact engine passes the rows asked about so far and the row in question; only there do values matter. The class
@@ -207,10 +195,6 @@ class BoundedLinearOracle:
     >>> BoundedLinearOracle().solve(X, targets, np.array([1.0, 0.0])).coefficients.round(6)
     array([0.5])
     """
-
-    convex = True
-    finite = False
-    linear = True
 
     def solve(self, X: Floats, targets: Floats, weights: Floats) -> Linear:
         """The function with the least weighted squared error; violated bounds are added until none is left."""
@@ -239,10 +223,6 @@ class BoundedLinearOracle:
             if nearest.point is None:  # only by rounding: the constant 0 meets every bound
                 return Linear(np.zeros(X.shape[1]))
             position = least + nearest.point
-
-    def prior(self, width: int) -> tuple[Floats, Floats]:
-        """No prior examples."""
-        return no_prior(width)
 
     def plain(self) -> dict[str, Any]:
         """The oracle as JSON values."""

@@ -17,7 +17,6 @@ from coalface.paper.oracles import (
     Oracle,
     Regressor,
     RidgeOracle,
-    no_prior,
 )
 
 
@@ -33,7 +32,7 @@ class _Fitted:
         return np.clip(np.asarray(self.estimator.predict(X[:, : self.width]), np.float64), 0.0, 1.0)
 
 
-class SklearnOracle:
+class SklearnOracle(Oracle):
     """Any scikit-learn regressor that takes ``sample_weight``.
 
     Its fit is assumed to be the least-squares solution over its class. The class is not assumed to be convex, so use
@@ -44,10 +43,6 @@ class SklearnOracle:
     >>> oracle.solve(np.array([[0.0], [1.0]]), np.array([0.2, 2.0]), np.ones(2)).predict(np.array([[0.0], [1.0]]))
     array([0.2, 1. ])
     """
-
-    convex = False
-    finite = False
-    linear = False
 
     def __init__(self, estimator: Any) -> None:
         if isinstance(estimator, type):
@@ -73,10 +68,6 @@ class SklearnOracle:
             raise InputError(f"oracle {self.estimator!r} could not be fitted: {in_one_line(problem)}.") from problem
         return _Fitted(fitted, X.shape[1])
 
-    def prior(self, width: int) -> tuple[Floats, Floats]:
-        """No prior examples."""
-        return no_prior(width)
-
     def plain(self) -> dict[str, Any]:
         """An InputError: without pickle, a file cannot hold a scikit-learn object."""
         raise InputError(
@@ -86,7 +77,7 @@ class SklearnOracle:
 
 
 @dataclass(frozen=True)
-class Member:
+class ClassMember:
     """One function of a finite class, clipped to [0, 1]."""
 
     function: Callable[[Floats], Any]
@@ -118,7 +109,7 @@ class _LookUp:
         return self.costs[points.astype(np.int64)]
 
 
-class FiniteOracle:
+class FiniteOracle(Oracle):
     """A finite class of functions from rows (n, d) to costs (n,) in [0, 1]; ties go to the first function.
 
     >>> oracle = FiniteOracle([lambda X: X[:, 0], lambda X: 1 - X[:, 0]])
@@ -126,14 +117,12 @@ class FiniteOracle:
     array([0.])
     """
 
-    convex = False
     finite = True
-    linear = False
 
     def __init__(self, functions: Iterable[Callable[[Floats], Any]]) -> None:
         if not isinstance(functions, Iterable) or not all(map(callable, functions := list(functions))):
             raise InputError(f"oracle must be a list of functions, got {functions!r}.")
-        self.members = [Member(function) for function in functions]
+        self.members = [ClassMember(function) for function in functions]
         self.table: Floats | None = None
         if not self.members:
             raise InputError("oracle must have at least one function, got an empty list.")
@@ -160,13 +149,9 @@ class FiniteOracle:
         """The predictions of each function, (functions, n)."""
         return np.stack([member.predict(X) for member in self.members])
 
-    def solve(self, X: Floats, targets: Floats, weights: Floats) -> Member:
+    def solve(self, X: Floats, targets: Floats, weights: Floats) -> ClassMember:
         """The first of the best functions."""
         return self.members[int(np.argmin((self.predictions(X) - targets) ** 2 @ weights))]
-
-    def prior(self, width: int) -> tuple[Floats, Floats]:
-        """No prior examples."""
-        return no_prior(width)
 
     def plain(self) -> dict[str, Any]:
         """The table as JSON values; functions cannot be written to a file."""

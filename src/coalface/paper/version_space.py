@@ -28,11 +28,12 @@ _ROUNDING = 1e-12  # relative rounding error of the terms of a lower bound
 
 
 @dataclass(frozen=True)
-class Answers:
+class LabelAnswers:
     """The answered costs of one label, in order, and the regressor that fits them best.
 
     >>> from coalface.paper.oracles import BallOracle
-    >>> answers = Answers(BallOracle(radius=2.0)).with_answer(np.array([1.0]), 0.4).with_answer(np.array([1.0]), 0.6)
+    >>> row, none = np.array([1.0]), LabelAnswers(BallOracle(radius=2.0))
+    >>> answers = none.with_answer(row, 0.4).with_answer(row, 0.6)
     >>> answers.best.predict(np.array([[1.0]])).round(3), round(answers.least_loss, 3)
     (array([0.5]), 0.02)
     """
@@ -42,11 +43,11 @@ class Answers:
     costs: Floats = field(default_factory=lambda: np.zeros(0))
     weights: Floats = field(default_factory=lambda: np.zeros(0))
 
-    def with_answer(self, row: Floats, cost: float, weight: float = 1.0) -> "Answers":
+    def with_answer(self, row: Floats, cost: float, weight: float = 1.0) -> "LabelAnswers":
         """One answer more."""
         width = max(len(row), self.rows.shape[1])
         rows = np.vstack([widened(self.rows, width), widened(row[None, :], width)])
-        return Answers(self.oracle, rows, np.append(self.costs, cost), np.append(self.weights, weight))
+        return LabelAnswers(self.oracle, rows, np.append(self.costs, cost), np.append(self.weights, weight))
 
     def __len__(self) -> int:
         return len(self.costs)
@@ -117,14 +118,14 @@ class VersionSpace:
     """The regressors of one label that the answers leave plausible.
 
     >>> from coalface.paper.oracles import BallOracle
-    >>> space = VersionSpace(Answers(BallOracle(radius=2.0)))
+    >>> space = VersionSpace(LabelAnswers(BallOracle(radius=2.0)))
     >>> for round_number, cost in enumerate([0.4, 0.6], start=1):
     ...     space = space.with_answer(np.array([1.0]), cost).with_constraint(round_number + 1, slack=0.1)
     >>> space.constraints.counts, space.constraints.bounds.round(3)  # the second reads: loss <= 0.02 + 0.1
     (array([1, 2]), array([0.1 , 0.12]))
     """
 
-    answers: Answers
+    answers: LabelAnswers
     constraints: Constraints = field(default_factory=Constraints.none)
 
     def with_answer(self, row: Floats, cost: float, weight: float = 1.0) -> "VersionSpace":
