@@ -16,6 +16,7 @@ from coalface.evaluate.curve import Curve
 from coalface.evaluate.simulation import Progress, simulate
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.estimator import CostClassifier
+from coalface.learner.parameters import audits_of
 from coalface.learner.stopping import checked_saving
 from coalface.studies.baselines import BASELINES
 from coalface.studies.baselines.baseline import order_of
@@ -80,7 +81,7 @@ class _Classifier:
         ours.begin(range(n_labels))
         if settings.get("stop_saving") is not None:
             bounds = CostScale.of(ours.cost_bounds)
-            checked_saving("stop_saving", settings["stop_saving"], bounds, ours.audit_rate)
+            checked_saving("stop_saving", settings["stop_saving"], bounds, audits_of(ours.audits).rate)
 
     def run(
         self,

@@ -24,6 +24,7 @@ from coalface.evaluate.simulation import Progress
 from coalface.files.atomic import atomic_write
 from coalface.kernels.turns import ALONE
 from coalface.learner.named_learner import NamedLearner
+from coalface.learner.parameters import Coal
 from coalface.studies.pools.intake import Batch, Intake, PoolColumns, arrow_table
 from coalface.studies.pools.pool_files import (
     FILE,
@@ -195,7 +196,7 @@ def rank_pool(
     partitions, found = find_partitions(pool), ModelFile.of(Path(model))
     intake = Intake(NamedLearner.load(found.path), PoolColumns(id, tuple(ignore)))
     intake.learner.warn_if_unanswered()
-    least = intake.learner.alike if alike is None else finite_number("alike", alike, 0.0, 1.0, above=True)
+    least = Coal.of(intake.learner.rule).alike if alike is None else finite_number("alike", alike, 0.0, 1.0, above=True)
     work = KeepingBest(limit * (_SPARE if least is not None and least < 1.0 else 1), least is not None)
     parts = target.with_name(f"{target.name}.parts")
     tasks = [
