@@ -69,6 +69,7 @@ NOT_RUN = {
         "export COALFACE_TOKEN=coal_...": "has no token; tests/cli/test_labels.py starts a service",
         "coalface labels http://127.0.0.1:8137/tickets --add legal": "needs that service",
     },
+    "parameters.md": {"[lines.careful]": "is a part of a file; the test of the page reads it"},
     "large-pools.md": {
         "dask scheduler --host 10.0.0.5": "runs until it is stopped",
         "dask worker 10.0.0.5:8786 --nthreads 1": "runs until it is stopped",
