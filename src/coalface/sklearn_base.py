@@ -1,4 +1,4 @@
-"""What this package derives from scikit-learn, with types; at run time, each name is scikit-learn's own.
+"""What this package takes from scikit-learn, with types; at run time, each name is scikit-learn's own.
 
 scikit-learn has no annotations. To a type checker, a class that derives from its classes directly is ``Any``, so no
 mistake in the use of a learner would be found.
@@ -8,9 +8,11 @@ mistake in the use of a learner would be found.
 True
 """
 
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     _T = TypeVar("_T")
 
     class BaseEstimator:
@@ -43,6 +45,37 @@ if TYPE_CHECKING:
         """Marks a classifier for scikit-learn; each learner has a ``score`` of its own."""
 
         def __sklearn_tags__(self) -> Any: ...
+
+    class Pipeline(BaseEstimator):
+        """Named steps, all but the last of which transform the examples."""
+
+        steps: list[tuple[str, Any]]
+        classes_: NDArray[Any]
+
+        def __init__(self, steps: list[tuple[str, Any]], *, memory: Any = None, verbose: bool = False) -> None: ...
+
+        def __len__(self) -> int: ...
+
+        @overload
+        def __getitem__(self, part: slice) -> "Pipeline": ...
+
+        @overload
+        def __getitem__(self, part: int | str) -> Any: ...
+
+        def __getitem__(self, part: Any) -> Any: ...
+
+        @property
+        def named_steps(self) -> Any:
+            """The steps by name."""
+
+        def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+            """Fit all steps."""
+
+        def predict(self, X: Any, **params: Any) -> NDArray[Any]:
+            """What the last step predicts."""
+
+        def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
+            """The score of the last step."""
 
     class NotFittedError(ValueError, AttributeError):
         """The estimator was not fitted yet."""

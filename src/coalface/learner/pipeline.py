@@ -1,19 +1,23 @@
 """``ActivePipeline``: ask and tell through the transformers of a scikit-learn pipeline."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from coalface.errors import InputError, shortened
 from coalface.learner.estimator import CostClassifier
 from coalface.rounds.queries import CostRanges, Queries
+from coalface.sklearn_base import NotFittedError
+
+if TYPE_CHECKING:
+    from coalface.sklearn_base import Pipeline
+else:
+    from sklearn.pipeline import Pipeline
 
 
-class ActivePipeline(Pipeline):  # type: ignore[misc]
+class ActivePipeline(Pipeline):
     """A scikit-learn ``Pipeline`` that ends in a learner, with the active loop: the learner gets transformed examples.
 
     The first examples that ``ask``, ``tell`` or ``interview`` get fit the transformers, which then stay as they are.
