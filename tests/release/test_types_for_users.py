@@ -33,6 +33,7 @@ MISTAKES = {
     "from coalface import CoalClasifier": "attr-defined",
     "queries.maskk": "attr-defined",
     "learner.ask(X, max_cost=10)": "call-arg",
+    'CoalClassifier(rule="coall")': "arg-type",
     'simulate(learner, X, cost, checkpoints="doublng")': "arg-type",
 }
 
