@@ -27,9 +27,9 @@ NOT_RUN = {
     "gpu.md": {
         "pip install 'coalface[cuda]'": "installs from the network",
         "coalface sweep studies/rcv1.toml": "needs a GPU; see tests/studies/test_cuda_executor.py",
-        "from coalface import CoalClassifier": "needs a GPU; see tests/models/test_online_scoring.py",
-        "from coalface import RidgeCoalClassifier": "needs a GPU; tests/models/test_ridge_device.py asks and tells",
-        'learner = RidgeCoalClassifier.load("intents.coal")': "needs a GPU; tests/models/test_ridge_device.py does it",
+        "from coalface import CoalClassifier\n": "needs a GPU; see tests/models/test_online_scoring.py",
+        "from coalface import CoalClassifier, RidgeModel": "needs a GPU; see tests/models/test_ridge_device.py",
+        'learner = CoalClassifier.load("intents.coal", model=': "needs a GPU; see tests/models/test_ridge_device.py",
     },
     "from-vw.md": {"vw --cs_active 3": "runs another program; tests/learner/test_vw_text_parity.py runs it"},
     "get-started.md": {"pip install coalface": "installs from the network"},
