@@ -268,10 +268,10 @@ def test_the_log_records_what_was_asked_of_whom_and_until_when(desk_of, clock):
 def test_what_is_undone_leaves_the_estimate_of_the_cost(desk_of):
     desk = desk_of(labels=LABELS, n=200, learner={})
     receipts, _ = work(desk)
-    before = desk.state.counters.test_cost()
+    before = desk.state.counters.model_costs.lately()
     undone = next(receipt for receipt in reversed(receipts) if receipt.follow_up is None)
     desk.undo("ada", undone.answer_id)
-    after = desk.state.counters.test_cost()
+    after = desk.state.counters.model_costs.lately()
     assert after.n == before.n - 1
 
 

@@ -5,10 +5,9 @@ import re
 import pytest
 
 from coalface.desk.project.spending import Limits
-from coalface.desk.service.counters import Counters
+from coalface.desk.service.counters import Counters, Timeline
 from coalface.desk.service.messages import EstimatedMean
 from coalface.desk.service.overview import advice_on
-from coalface.desk.service.timeline import Timeline
 from coalface.desk.web.charts import spending_chart, ticks
 from coalface.learner.forecasting import Interval
 from coalface.rounds.event_log import Event

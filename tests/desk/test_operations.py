@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from coalface.desk.log.clock import SteadyClock
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import NoQuestion
+from coalface.desk.service.project_state import SteadyClock
 from coalface.errors import FileFormatError
 from coalface.web.logs import configure_logs
 from tests.desk.desks import open_desk

@@ -7,8 +7,7 @@ import pytest
 from starlette.requests import Request
 
 from coalface.desk.service.desk import Desk
-from coalface.desk.web.auth import Authenticator, cookie_of
-from coalface.desk.web.desks import Desks
+from coalface.desk.web.auth import Authenticator, Desks, cookie_of
 from coalface.desk.web.service import service_of
 from coalface.errors import InputError
 from tests.desk.desks import answers, make_project, open_desk

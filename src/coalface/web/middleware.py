@@ -1,4 +1,4 @@
-"""The middleware around every request: ids, counts and logs, limits on rates, bodies and host names, strict headers.
+"""The middleware around every request: ids, counts and logs, limits on rates and bodies, hosts, headers, projects.
 
 With any host name allowed, a foreign page could read the service by DNS rebinding.
 """
@@ -9,13 +9,13 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from ipaddress import ip_address
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coalface.web.http_errors import RefusedError, error_response
@@ -48,6 +48,9 @@ _HEADERS = {
 _CLOSE = {"connection": "close"}  # the rest of the body is not read
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 _MISDIRECTED = 421
+PROJECT = "coalface.project"  # in the scope of a request: the project whose page it is
+_PROJECTS = "/projects/"
+_OF_SERVICE = ("/login", "/logout", "/static/", "/api/", _PROJECTS)  # addresses that belong to no project
 
 
 class _BadBody(BaseException):  # not an Exception: the framework would turn that into a 400
@@ -197,6 +200,36 @@ def _is_address(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+class ProjectPaths:
+    """Routes ``/projects/NAME/...`` to the pages of a project, and keeps their redirects there.
+
+    With one project, its pages are at ``/label`` and so on. With several, those of a project are at
+    ``/projects/NAME/label``; that address works with one project, too.
+    """
+
+    def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
+        self._app, self._names = app, names
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Pass the request on with the project's name and without its prefix."""
+        name, slash, _ = scope.get("path", "").removeprefix(_PROJECTS).partition("/")
+        if scope["type"] != "http" or not scope["path"].startswith(_PROJECTS) or name not in self._names:
+            return self._app(scope, receive, send)
+        root = f"{_PROJECTS}{name}"
+        if not slash:
+            return RedirectResponse(f"{root}/", 307)(scope, receive, send)
+
+        async def within(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                place = headers.get("location", "")
+                if place.startswith("/") and not place.startswith(_OF_SERVICE):
+                    headers["location"] = f"{RedirectResponse(root).headers['location']}{place}"
+            await send(message)
+
+        return self._app({**scope, "root_path": scope.get("root_path", "") + root, PROJECT: name}, receive, within)
 
 
 class Observer:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from coalface.data.numbers import is_number
@@ -58,17 +59,17 @@ class Limits:
         """Whether questions have a usual price."""
         return self.price_per_example + self.dearest_cost > 0.0
 
-    @property
+    @cached_property
     def by_label(self) -> bool:
         """Whether each label has a price of its own."""
         return isinstance(self.price_per_cost, Mapping)
 
-    @property
+    @cached_property
     def dearest_cost(self) -> float:
         """The price of a cost of the most expensive label."""
         return float(max(self.price_per_cost.values()) if self.by_label else self.price_per_cost)
 
-    @property
+    @cached_property
     def cheapest_cost(self) -> float:
         """The price of the cheapest label's cost."""
         return float(min(self.price_per_cost.values()) if self.by_label else self.price_per_cost)
@@ -126,7 +127,7 @@ class Limits:
     def plain(self) -> dict[str, float]:
         """The limits as a settings file holds them."""
         limits = self.budget  # a limit of 0 is kept
-        return {name: value for name, value in vars(self).items() if value or name in limits}
+        return {name: getattr(self, name) for name in _NAMES if getattr(self, name) or name in limits}
 
     def price_of(self, examples: int, costs: int | Sequence[str]) -> float:
         """The price of so many costs, or of the costs of these labels, on so many examples."""

@@ -8,13 +8,13 @@ undone is withdrawn with those that followed from it, and its author gets the qu
 import secrets
 from collections import ChainMap
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from coalface.desk.log.events import ANSWERED, FLAGGED, RESUMED, SKIPPED, UNDONE
 from coalface.desk.log.store import QuestionRow
 from coalface.desk.project.spending import Limits, Spent
-from coalface.desk.service.checks import parsed_answer, refuse_costs
+from coalface.desk.service.checks import GivenAnswer, parsed_answer, refuse_costs
 from coalface.desk.service.example_log import (
     charge,
     displayed_labels,
@@ -24,38 +24,14 @@ from coalface.desk.service.example_log import (
     valid_answers,
     with_answer,
 )
+from coalface.desk.service.messages import Receipt
 from coalface.desk.service.project_state import ProjectState, Recording
 from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
+from coalface.desk.service.shown import question_of
 from coalface.errors import ConflictError, UnknownIdError
 from coalface.rounds.event_log import Event
 
 _COUNTED = ("question", "step", "asked", "costs", "price")  # parts of an answer that the counters subtract
-
-
-@dataclass(frozen=True)
-class GivenAnswer:
-    """An answer as an annotator sent it, not yet part of a ``Round``: to which question, under which lease and key.
-
-    With ``whole`` it settles every label, because the annotator gave the ``truth`` or could not tell it.
-    """
-
-    annotator: str
-    question: tuple[int, int]  # its number, and its number of answers when it was displayed
-    lease_id: str
-    key: str
-    costs: dict[str, float | None]
-    said: dict[str, Any]  # seconds, note and price, where given
-    whole: bool = False
-    truth: str | None = None
-    ahead: tuple[str, ...] = ()  # follow-up labels that the page displayed without a call: see ``Question.later``
-
-
-@dataclass(frozen=True)
-class _AnswerReceipt:
-    """A receipt for an answer, not the answers themselves: its event, and the question if the annotator is asked on."""
-
-    event: Event
-    next: QuestionRow | None
 
 
 class AnswerIntake:
@@ -66,8 +42,17 @@ class AnswerIntake:
 
     # -- answers --------------------------------------------------------------------------------
 
-    def answer(self, given: GivenAnswer) -> _AnswerReceipt:
+    def take(self, given: GivenAnswer) -> Receipt:
         """Keep an answer and, if it is the first to its question, continue the question."""
+        state = self._state
+        with state.lock:
+            event, row = self._kept(given)
+            state.release_trusted()
+            follow_up = None if row is None else question_of(state, self._queue, row)
+        return Receipt(str(event.id), event.body["late"], event.body["learned"], follow_up)
+
+    def _kept(self, given: GivenAnswer) -> tuple[Event, QuestionRow | None]:
+        """The event of an answer, and the question if the annotator is asked on."""
         state, (number, step) = self._state, given.question
         ref = f"answer:{given.annotator}:{given.key}"
         earlier, lease, past, row = state.store.situation(number, ref, f"lease:{given.lease_id}")
@@ -103,7 +88,7 @@ class AnswerIntake:
             record.add(ANSWERED, body, given.annotator, lease.example, seconds, ref)
             if row is not None:
                 record.save(row, plain, given.annotator)
-        return _AnswerReceipt(record.events[0], row if row is not None and row.open and row.lease is not None else None)
+        return record.events[0], row if row is not None and row.open and row.lease is not None else None
 
     def _continued(self, row: QuestionRow, given: GivenAnswer, body: dict[str, Any], expires: float) -> QuestionRow:
         """The question after an answer: the next labels are leased to the same annotator, or it is closed."""
@@ -148,8 +133,8 @@ class AnswerIntake:
         spent = self._queue.committed(without=row.number) + Spent(body["looks"], body["put"], price)
         return limits.n_fitting(spent, labels)
 
-    def _again(self, event: Event, given: GivenAnswer, row: QuestionRow | None) -> _AnswerReceipt:
-        """The receipt for an answer that was sent before with the same key."""
+    def _again(self, event: Event, given: GivenAnswer, row: QuestionRow | None) -> tuple[Event, QuestionRow | None]:
+        """The same for an answer that was sent before with the same key."""
         body = event.body
         if event.who != given.annotator or event.id in self._state.counters.undone:
             raise ConflictError(
@@ -159,7 +144,7 @@ class AnswerIntake:
         if not same or {**dict.fromkeys(body["costs"]), **given.costs} != body["costs"]:
             raise ConflictError("This key was used for another answer. Choose a new key for each answer.")
         goes_on = row is not None and row.open and row.holder == event.who and row.step == given.question[1] + 1
-        return _AnswerReceipt(event, row if body["learned"] and goes_on else None)
+        return event, row if body["learned"] and goes_on else None
 
     def displayed_labels(self, annotator: str, question: tuple[int, int], lease_id: str) -> list[str]:
         """The labels that a lease of this annotator has displayed at a step of its question."""

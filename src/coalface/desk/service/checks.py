@@ -1,6 +1,7 @@
 """The input of a desk's callers, checked where it comes in: ids, keys, names, times and prices."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from coalface.data.numbers import is_number
@@ -9,6 +10,36 @@ from coalface.errors import InputError, UnknownIdError
 _LONGEST_LEASE = 7 * 86400.0  # seconds
 _LONGEST_NAME = 200
 _LONGEST_NOTE = 10_000
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """An answer as an annotator sent it, not yet part of a ``Round``: to which question, under which lease and key.
+
+    With ``whole`` it settles every label, because the annotator gave the ``truth`` or could not tell it.
+    """
+
+    annotator: str
+    question: tuple[int, int]  # its number, and its number of answers when it was displayed
+    lease_id: str
+    key: str
+    said: dict[str, Any]  # seconds, note and price, where given
+    costs: dict[str, float | None] = field(default_factory=dict)
+    whole: bool = False
+    truth: str | None = None
+    ahead: tuple[str, ...] = ()  # follow-up labels that the page displayed without a call: see ``Question.later``
+
+    @classmethod
+    def of(
+        cls,
+        annotator: str,
+        question_id: str,
+        lease_id: str,
+        key: str,
+        said: tuple[float | None, str | None, float | None],
+    ) -> "GivenAnswer":
+        """An answer without costs yet; what was ``said`` beside them, and the names, are checked."""
+        return cls(annotator, parsed_question(question_id), lease_id, checked_name("key", key), checked_said(*said))
 
 
 def parsed_question(question_id: str) -> tuple[int, int]:

@@ -1,16 +1,12 @@
-"""Counters over a project's log: what was spent, who answered how much, and the cost of the model's answers."""
+"""Counters over a project's log: what was spent and when, who answered how much, and where annotators agree."""
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import NamedTuple, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TypeVar
 
 from coalface.buying.calls import CALLED, CALLING, CallBook
-from coalface.data.costs import CostScale
 from coalface.desk.log.events import (
     ADDED,
     ANSWERED,
@@ -30,17 +26,16 @@ from coalface.desk.log.events import (
     withdrawn_by,
 )
 from coalface.desk.project.spending import Limits, Spent
-from coalface.desk.service.messages import AnnotatorRow, EstimatedMean
+from coalface.desk.service.messages import AnnotatorRow
+from coalface.desk.service.model_costs import ModelCosts
 from coalface.desk.service.review_book import Remarks, ReviewBook
-from coalface.desk.service.timeline import ProgressiveCost, Timeline
 from coalface.rounds.event_log import Event
 from coalface.rounds.label_change import ADD, RENAME, LabelChange
-from coalface.rounds.round import Round
 
-_WINDOW = 2000  # examples in the estimate of the cost
-_FEWEST = 50
-_EVERY = 25  # examples between two points of its history
 _RECENT = 200  # answers in a person's pace
+_MOST_POINTS = 512  # of a timeline; beyond that every second one is dropped
+_LATELY = 3600.0  # seconds of the present pace
+_LONGEST_PAUSE = 900.0  # seconds without an answer that count as work
 _Kept = TypeVar("_Kept")
 
 
@@ -69,13 +64,49 @@ class _Worker:
         return 3600.0 * sum(self.asked) / spent if spent > 0 else None
 
 
-class _Paid(NamedTuple):
-    """The answer that the model would have given to an example."""
+class Timeline:
+    """The number of costs asked over time, in at most ``_MOST_POINTS`` points.
 
-    event: int
-    predicted: float  # its cost, on the inner scale
-    chance: float  # that its cost was asked for
-    cost: float  # on the user's scale; NaN if it is unknown
+    >>> timeline = Timeline()
+    >>> for minute in range(60):
+    ...     timeline.record(60.0 * minute, 2 * minute)
+    >>> timeline.points[-1], round(timeline.pace)
+    ((3540.0, 118), 120)
+    """
+
+    def __init__(self) -> None:
+        self._points: list[tuple[float, int]] = []
+        self._latest: tuple[float, int] | None = None
+        self._every, self._seen = 1, 0
+        self._lately: deque[tuple[float, int]] = deque(maxlen=_MOST_POINTS)
+
+    def record(self, at: float, costs: int) -> None:
+        """Record that so many costs were asked at this time."""
+        self._latest = (at, costs)
+        self._lately.append((at, costs))
+        if self._seen % self._every == 0:
+            self._points.append((at, costs))
+        self._seen += 1
+        if len(self._points) > _MOST_POINTS:
+            self._points, self._every = self._points[::2], 2 * self._every
+
+    @property
+    def points(self) -> list[tuple[float, int]]:
+        """(time, costs asked), the latest included."""
+        last = [] if self._latest is None or self._latest in self._points[-1:] else [self._latest]
+        return self._points + last
+
+    @property
+    def pace(self) -> float | None:
+        """Costs per hour of work within the last hour of work, long pauses left out; None before two answers."""
+        seconds, costs = 0.0, 0
+        points = list(self._lately)
+        for (before, had), (at, has) in zip(points[-2::-1], points[:0:-1], strict=True):
+            if seconds > _LATELY:
+                break
+            if 0.0 < at - before <= _LONGEST_PAUSE:
+                seconds, costs = seconds + at - before, costs + has - had
+        return max(3600.0 * costs / seconds, 0.0) if seconds > 0 else None
 
 
 class Counters:
@@ -90,7 +121,7 @@ class Counters:
 
     def __init__(self, labels: list[str], bounds: tuple[float, float], limits: Limits) -> None:
         self.spent = Spent()
-        self.workers: dict[str, _Worker] = {}
+        self.workers: defaultdict[str, _Worker] = defaultdict(_Worker)
         self.asked = dict.fromkeys(labels, 0)
         self.known = {label: [0, 0.0] for label in labels}  # the number of costs, and their sum
         self.closed: dict[int, int] = {}  # example -> the event that closed it
@@ -107,14 +138,9 @@ class Counters:
         self._held_back: dict[int, tuple[int, list[str]]] = {}  # question -> example, judges in doubt
         self.comparisons = 0  # grows with every change to costs that two annotators gave
         self._shared: dict[tuple[int, str], None] = {}  # labels of examples to which two annotators gave a cost
-        self.history: list[tuple[int, float]] = []
-        self.progressive: list[tuple[int, float]] = []
-        self.timeline = Timeline()
+        self.timeline, self.model_costs = Timeline(), ModelCosts(bounds)
         self.passed = 0  # examples that were passed over
-        self._progressive = ProgressiveCost()
-        self._scale, self._limits = CostScale(*bounds), limits
-        self._paid: deque[_Paid] = deque(maxlen=_WINDOW)
-        self._recorded = 0
+        self._limits = limits
         self._given: dict[tuple[int, str], dict[str, list[float]]] = {}
         self.review, self.remarks = ReviewBook(), Remarks()
         self._passed = bytearray()  # by example, 1 if it was passed over
@@ -133,16 +159,12 @@ class Counters:
         known = {*self.closed, *self.retired}
         return len(known) + self.passed - sum(map(self.was_passed, known))
 
-    def worker(self, name: str) -> _Worker:
-        """One person's counts."""
-        return self.workers.setdefault(name, _Worker())
-
     def take_in(self, events: Sequence[Event], rounds: Sequence[list[Decided]]) -> None:
         """Count events and the rounds that each of them teaches, in the order of the log."""
         for event, decided in zip(events, rounds, strict=True):
             self._take_in(event)
             for example, one in decided:
-                self._record_cost(event.id, one)
+                self.model_costs.record(event.id, one, self.spent.costs)
                 if event.kind == PASSED:
                     self._pass(example)
         self.remarks.take_in(events)
@@ -158,7 +180,7 @@ class Counters:
         body = event.body
         self.cursor = max(self.cursor, body.get("cursor", 0))
         if event.who is not None:
-            worker = self.worker(event.who)
+            worker = self.workers[event.who]
             worker.last_seen = max(event.at, worker.last_seen or 0.0)
             if event.kind in (CALLING, CALLED):
                 paid = Spent(price=self.calls.take_in(event))
@@ -175,7 +197,7 @@ class Counters:
                 self.closed.pop(event.example or 0, None)
         self._follow_pool(event)
         if event.kind in WITHDRAWING and (withdrawn := withdrawn_by(event)):
-            self._withdraw(withdrawn)
+            self.model_costs.withdraw(withdrawn)
         if event.kind == LABELS:
             self._change_labels(change_in(event))
         if event.kind in (LEASED, STOPPED):
@@ -226,7 +248,7 @@ class Counters:
             self._held_back.pop(body.get("question", 0), None)
 
     def _count(self, event: Event, sign: int) -> None:
-        body, worker = event.body, self.worker(event.who or "")
+        body, worker = event.body, self.workers[event.who or ""]
         costs = body["costs"]
         looks, asked = body.get("looks", int(body["step"] == 0)), body.get("put", len(costs))
         booked: dict[str, float] = body.get("booked", {})
@@ -261,8 +283,8 @@ class Counters:
             own.remove(cost)
         for other, theirs in given.items():
             for name in (who, other) if other != who else ():
-                self.worker(name).compared += sign * len(theirs)
-                self.worker(name).agreed += sign * theirs.count(cost)
+                self.workers[name].compared += sign * len(theirs)
+                self.workers[name].agreed += sign * theirs.count(cost)
         if sign > 0:
             own.append(cost)
         if sum(bool(theirs) for theirs in given.values()) > 1:
@@ -305,52 +327,6 @@ class Counters:
         found = {label: self._given.get((example, label), {}) for label in labels}
         last = {label: {who: costs[-1] for who, costs in given.items() if costs} for label, given in found.items()}
         return {label: given for label, given in last.items() if given}
-
-    def _record_cost(self, event: int, decided: Round) -> None:
-        """The inverse-propensity estimate of the cost of the answer that the model would have given."""
-        outlook = decided.outlook
-        if outlook is None:
-            return
-        label = outlook.label
-        cost = decided.costs.get(label) if label is not None and label not in decided.unasked else None
-        self._paid.append(_Paid(event, outlook.predicted, outlook.chance, np.nan if cost is None else cost))
-        self._progressive.add(self._estimate(self._paid[-1]))
-        self._recorded += 1
-        if self._recorded % _EVERY == 0 and len(self._paid) >= _FEWEST:
-            mean = float(np.clip(self._costs_paid()[-10 * _EVERY :].mean(), 0.0, 1.0))
-            so_far = self._progressive.mean
-            for history, share in ((self.history, mean), (self.progressive, so_far)):
-                history.append((self.spent.costs, float(self._scale.from_unit(np.array(share)))))
-
-    def _withdraw(self, events: set[int]) -> None:
-        """Leave out the predictions about examples that the model does not know any more."""
-        for one in self._paid:
-            if one.event in events:
-                self._progressive.add(self._estimate(one), -1)
-        self._paid = deque((one for one in self._paid if one.event not in events), maxlen=_WINDOW)
-
-    def _estimate(self, one: _Paid) -> float:
-        """The inverse-propensity estimate of one prediction's cost."""
-        if np.isnan(one.cost):
-            return one.predicted
-        return one.predicted + (float(self._scale.to_unit(np.array(one.cost))) - one.predicted) / one.chance
-
-    def _costs_paid(self) -> NDArray[np.float64]:
-        """The estimates on the inner scale: the prediction, corrected where its cost was asked for and answered."""
-        _, predicted, chance, cost = np.array(self._paid).T
-        correction = (self._scale.to_unit(cost) - predicted) / chance
-        return np.asarray(predicted + np.where(np.isnan(cost), 0.0, correction))
-
-    def test_cost(self) -> EstimatedMean | None:
-        """The mean cost of the answers that the model would have given to the last examples, before it learned them."""
-        n = len(self._paid)
-        if n < _FEWEST:
-            return None
-        paid = self._costs_paid()
-        half = 1.96 * float(paid.std(ddof=1)) / n**0.5
-        floor, ceiling = self._scale.floor, self._scale.ceiling
-        ends = [float(self._scale.from_unit(np.array(paid.mean() + step * half))) for step in (0, -1, 1)]
-        return EstimatedMean(ends[0], max(ends[1], floor), min(ends[2], ceiling), n)
 
     def annotators(self) -> list[AnnotatorRow]:
         """Everyone who answered, by name."""

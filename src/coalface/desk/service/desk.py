@@ -9,35 +9,20 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 
-from coalface.desk.log.clock import SteadyClock
 from coalface.desk.log.events import JUDGE, LABELS, RESOLVED
 from coalface.desk.log.ownership import sole_use
 from coalface.desk.log.store import Store
 from coalface.desk.project.label_history import checked_change
 from coalface.desk.project.project import Project
 from coalface.desk.service.agreements import checked_gate
-from coalface.desk.service.answers import AnswerIntake, GivenAnswer
-from coalface.desk.service.checks import (
-    checked_annotator,
-    checked_name,
-    checked_note,
-    checked_said,
-    checked_ttl,
-    parsed_question,
-)
+from coalface.desk.service.answers import AnswerIntake
+from coalface.desk.service.checks import GivenAnswer, checked_annotator, checked_note, checked_ttl, parsed_question
 from coalface.desk.service.curation import Curation
-from coalface.desk.service.messages import (
-    NoQuestion,
-    Question,
-    Receipt,
-)
-from coalface.desk.service.project_state import ProjectState
+from coalface.desk.service.messages import NoQuestion, Question, Receipt
+from coalface.desk.service.project_state import ProjectState, SteadyClock
 from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.desk.service.reviews import Reviews
-from coalface.desk.service.shown import (
-    DeskViews,
-    question_of,
-)
+from coalface.desk.service.shown import DeskViews, question_of
 from coalface.errors import InputError, UnknownIdError
 from coalface.rounds.label_change import RENAME, LabelChange
 
@@ -224,10 +209,9 @@ class Desk(DeskViews):
         If the question is for the true label, only "can't tell" can be answered here. With ``levels``, a cost must be
         one of the levels of the scale, if it has any.
         """
-        state = self._live
+        state, given = self._live, GivenAnswer.of(annotator, question_id, lease_id, key, (seconds, note, price))
         known, later = state.known_costs(costs), tuple(state.known_costs(dict.fromkeys(ahead)))
-        checked = state.project.scale.checked(known, levels=levels)
-        return self._take(state, annotator, question_id, lease_id, key, checked, (seconds, note, price), ahead=later)
+        return self._answers.take(replace(given, costs=state.project.scale.checked(known, levels=levels), ahead=later))
 
     def answer_truth(
         self,
@@ -241,12 +225,12 @@ class Desk(DeskViews):
         price: float | None = None,
     ) -> Receipt:
         """Take the true label, which gives the cost of every label; None for "can't tell"."""
-        state, costs = self._live, dict[str, float | None]()
+        state, given = self._live, GivenAnswer.of(annotator, question_id, lease_id, key, (seconds, note, price))
+        costs = dict[str, float | None]()
         if label is not None:
             label = state.known_label(label)
             costs = dict(zip(state.project.labels, state.project.costs_of_truth(label).tolist(), strict=True))
-        said = (seconds, note, price)
-        return self._take(state, annotator, question_id, lease_id, key, costs, said, whole=True, truth=label)
+        return self._answers.take(replace(given, costs=costs, whole=True, truth=label))
 
     def undo(self, annotator: str, answer_id: str) -> Question | None:
         """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""
@@ -279,35 +263,11 @@ class Desk(DeskViews):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _take(
-        self,
-        state: ProjectState,
-        annotator: str,
-        question_id: str,
-        lease_id: str,
-        key: str,
-        costs: dict[str, float | None],
-        said: tuple[float | None, str | None, float | None],
-        *,
-        whole: bool = False,
-        truth: str | None = None,
-        ahead: tuple[str, ...] = (),
-    ) -> Receipt:
-        """Check an answer, take it and say what became of it."""
-        given = GivenAnswer(
-            annotator=annotator,
-            costs=costs,
-            question=parsed_question(question_id),
-            lease_id=lease_id,
-            key=checked_name("key", key),
-            said=checked_said(*said),
-            whole=whole,
-            truth=truth,
-            ahead=ahead,
-        )
-        with state.lock:
-            taken = self._answers.answer(given)
-            state.release_trusted()
-            follow_up = None if taken.next is None else question_of(state, self._queue, taken.next)
-        body = taken.event.body
-        return Receipt(str(taken.event.id), body["late"], body["learned"], follow_up)
+    @property
+    def _live(self) -> ProjectState:
+        """The state, unless the desk is closed."""
+        if self._closed:
+            raise InputError(
+                f"This desk of {self.project.folder} is closed. Open the project again with Desk(Project.open(folder))."
+            )
+        return self.state

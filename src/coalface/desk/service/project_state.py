@@ -2,10 +2,13 @@
 
 A call writes its events and changes of questions in one transaction. After the commit, the counters and the model take
 in the events in the order of the log. After an error on the way, the outcome is unknown; the next caller replays the
-log first.
+log first. Leases and events have the time of ``SteadyClock``: the time of day may jump, and would stretch a lease or
+cut it short.
 """
 
+import logging
 import math
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -42,6 +45,7 @@ from coalface.rounds.event_log import Event
 from coalface.rounds.round import Round
 
 _PAGE = 2000  # events taken in at a time
+_JUMP = 60.0  # seconds between the two clocks that are worth a line in the log
 
 
 @dataclass
@@ -246,9 +250,10 @@ class ProjectState:
         """A transaction; after the commit, the counters and the model take in its events."""
         with self.lock:
             self.catch_up()
+            now = self.clock()
             try:
                 with self.store.database.writing() as connection:
-                    counters, now = self._counters, self.clock()
+                    counters = self._counters
                     untrusted = self._gates.closed(counters) if counters.judges else frozenset[str]()
                     record = Recording(self.store, connection, now, counters.closed, counters.retired, untrusted)
                     yield record
@@ -308,3 +313,35 @@ class ProjectState:
     def _record_snapshot(self, body: dict[str, Any]) -> None:
         with self.recording() as record:
             record.add(SNAPSHOT, body)
+
+
+def _since_boot() -> float:
+    """Seconds that also pass while the machine sleeps, where the system counts them."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+class SteadyClock:
+    """The time in seconds since 1970: the time of day when a desk is opened, which then runs evenly.
+
+    >>> day, even = iter([1000.0, 5000.0]), iter([7.0, 9.0])
+    >>> clock = SteadyClock(lambda: next(day), lambda: next(even))
+    >>> clock()  # 2 seconds later, although the time of day was set back
+    1002.0
+    """
+
+    def __init__(self, time_of_day: Callable[[], float] = time.time, even: Callable[[], float] = _since_boot) -> None:
+        self._time_of_day, self._even = time_of_day, even
+        self._ahead = time_of_day() - even()
+        self._warned = False
+
+    def __call__(self) -> float:
+        """The time now."""
+        now = self._ahead + self._even()
+        if not self._warned and abs(jump := self._time_of_day() - now) > _JUMP:
+            self._warned = True
+            logging.getLogger("coalface").warning(
+                "the time of day jumped by %.0f s; leases and events keep the time as it was until a restart", jump
+            )
+        return now

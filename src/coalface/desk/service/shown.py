@@ -1,6 +1,7 @@
 """What the desk shows of its state: questions, answers, events and remarks, and the examples with what comes next."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -35,7 +36,6 @@ from coalface.desk.service.model import decide_again, scan
 from coalface.desk.service.overview import expected_spending, look_ahead, overview_of, predictions
 from coalface.desk.service.project_state import ProjectState
 from coalface.desk.service.queue import QuestionQueue
-from coalface.errors import InputError
 from coalface.rounds.event_log import Event
 from coalface.rounds.round import Round
 
@@ -48,16 +48,11 @@ class DeskViews:
     state: ProjectState
     store: Store
     access: AccessTables  # who may enter: tokens and the sessions of browsers
-    _closed: bool
 
     @property
+    @abstractmethod
     def _live(self) -> ProjectState:
         """The state, unless the desk is closed."""
-        if self._closed:
-            raise InputError(
-                f"This desk of {self.project.folder} is closed. Open the project again with Desk(Project.open(folder))."
-            )
-        return self.state
 
     @property
     def project(self) -> Project:

@@ -12,8 +12,7 @@ from fastapi import APIRouter, Body, Depends, Header, Request
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import Answered, DeskProgress, NoQuestion, Question, Receipt
 from coalface.desk.web import api_models as models
-from coalface.desk.web.auth import AnyCaller, Authenticator, caller_of_api, project_named
-from coalface.desk.web.desks import Desks
+from coalface.desk.web.auth import AnyCaller, Authenticator, Desks, caller_of_api, project_named
 from coalface.errors import InputError
 from coalface.web.http_errors import RESPONSES, RefusedError
 from coalface.web.tokens import Caller

@@ -6,7 +6,7 @@ have a role in each of several projects, with one token.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from ipaddress import IPv6Network, ip_address
 from typing import Annotated
@@ -18,9 +18,9 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from coalface.desk.log.access import digest_of
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
-from coalface.desk.web.desks import PROJECT, Desks
+from coalface.errors import InputError
 from coalface.web.http_errors import RefusedError, too_many_requests
-from coalface.web.middleware import address_of
+from coalface.web.middleware import PROJECT, address_of
 from coalface.web.tokens import A_MONTH, Caller, is_form_key, new_session
 
 NOBODY = ""  # the role of a caller in a project that is not theirs
@@ -28,6 +28,39 @@ _READING = ("GET", "HEAD")
 _FOREIGN_FORM = "This form was not sent by a page of this service. Load the page again."
 _BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="A token that an engineer has given you.")
 _CHALLENGE = {"www-authenticate": "Bearer"}
+
+
+class Desks:
+    """The desks by the names of their projects, in the order given."""
+
+    def __init__(self, desks: Sequence[Desk]) -> None:
+        self._desks: dict[str, Desk] = {}
+        for desk in desks:
+            if desk.project.name in self._desks:
+                raise InputError(
+                    f"The projects of a service must have distinct names, got {desk.project.name!r} twice. Rename one."
+                )
+            self._desks[desk.project.name] = desk
+
+    def __iter__(self) -> Iterator[Desk]:
+        return iter(self._desks.values())
+
+    def __len__(self) -> int:
+        return len(self._desks)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the projects."""
+        return list(self._desks)
+
+    @property
+    def only(self) -> Desk | None:
+        """The desk of a service with one project."""
+        return next(iter(self)) if len(self) == 1 else None
+
+    def get(self, name: str | None) -> Desk | None:
+        """The desk of a project; without a name, the only one."""
+        return self.only if name is None else self._desks.get(name)
 
 
 class _RateLimit:

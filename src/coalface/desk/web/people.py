@@ -6,7 +6,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from coalface.desk.service.desk import Desk
 from coalface.desk.web import auth
 from coalface.desk.web.api import AnyDesk
-from coalface.desk.web.desks import Desks
 from coalface.desk.web.rendering import SentForm, page, text_in
 from coalface.errors import UnknownIdError
 from coalface.web.http_errors import RefusedError
@@ -28,7 +27,7 @@ def _change_role(caller: Caller, desk: Desk, name: str, role: str) -> None:
     desk.access.change_role(name, role)
 
 
-def _strangers(caller: Caller, desks: Desks, desk: Desk) -> dict[str, str]:
+def _strangers(caller: Caller, desks: auth.Desks, desk: Desk) -> dict[str, str]:
     """People of the caller's other projects who have no access to this one: name and digest of their token."""
     here = {digest for _, _, digest, _ in desk.access.tokens()}
     found: dict[str, str] = {}
@@ -39,7 +38,7 @@ def _strangers(caller: Caller, desks: Desks, desk: Desk) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def _admit(caller: Caller, desks: Desks, desk: Desk, name: str, role: str) -> None:
+def _admit(caller: Caller, desks: auth.Desks, desk: Desk, name: str, role: str) -> None:
     """Let a person of another project in, with the token that they have."""
     check_person(name, role)
     known = _strangers(caller, desks, desk)

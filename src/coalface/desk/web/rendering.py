@@ -16,8 +16,8 @@ from starlette.datastructures import FormData
 
 from coalface.desk.service.messages import DeskProgress
 from coalface.desk.web import auth
-from coalface.desk.web.desks import PROJECT
 from coalface.errors import InputError, counted
+from coalface.web.middleware import PROJECT
 from coalface.web.tokens import Caller, form_key
 
 _NOTHING = "\N{EN DASH}"

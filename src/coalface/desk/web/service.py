@@ -17,8 +17,7 @@ from coalface.desk.service.model import teach
 from coalface.desk.service.overview import predictions
 from coalface.desk.web.admin_api import admin_api
 from coalface.desk.web.api import api
-from coalface.desk.web.auth import Authenticator, cookie_of
-from coalface.desk.web.desks import Desks, ProjectPaths
+from coalface.desk.web.auth import Authenticator, Desks, cookie_of
 from coalface.desk.web.health import health
 from coalface.desk.web.label_studio_api import label_studio_api
 from coalface.desk.web.pages import pages
@@ -32,7 +31,7 @@ from coalface.version import __version__
 from coalface.web.http_errors import install_error_handlers
 from coalface.web.logs import configure_logs
 from coalface.web.metrics import RequestMetrics
-from coalface.web.middleware import BODY_SECONDS, LARGEST_BODY, HostCheck, Observer, Safeguards
+from coalface.web.middleware import BODY_SECONDS, LARGEST_BODY, HostCheck, Observer, ProjectPaths, Safeguards
 from coalface.web.server import ServerOptions, listen, message_if_slow
 
 _STATIC = Path(__file__).parent / "static"
@@ -94,7 +93,7 @@ def service_of(
     app.include_router(label_studio_api)
     app.include_router(health)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
-    app.add_middleware(ProjectPaths, desks=desks)
+    app.add_middleware(ProjectPaths, names=desks.names)
     app.add_middleware(
         Safeguards,
         check_address=authenticator.check_address,
