@@ -65,7 +65,7 @@ def desk_of(tmp_path, clock):
     desks = []
 
     def make(**settings):
-        settings = {"learner": {"warm_up": 0}, "labels": FOUR} | settings
+        settings = {"learner": {"rule": {"warm_up": 0}}, "labels": FOUR} | settings
         desks.append(Desk(small_project(tmp_path / f"mail-{len(desks)}", **settings), clock=clock))
         return desks[-1]
 

@@ -52,7 +52,7 @@ def open_desk(folder, **more):
 @contextmanager
 def desk_in_turn(folder, **more):
     """A desk that asks about one label at a time from the start."""
-    with open_desk(folder, learner={"warm_up": 0}, **more) as desk:
+    with open_desk(folder, learner={"rule": {"warm_up": 0}}, **more) as desk:
         yield desk
 
 

@@ -205,7 +205,7 @@ def test_no_annotator_sees_the_answers_of_another(desk_of, clock):
 
 
 def test_labels_come_in_the_order_of_the_project(desk_of):
-    desk = desk_of(labels=[f"label {k}" for k in range(9)], learner={"warm_up": 0, "rule": "passive"})
+    desk = desk_of(labels=[f"label {k}" for k in range(9)], learner={"rule": {"variant": "passive", "warm_up": 0}})
     orders = []
     for turn in range(30):
         question = desk.lease("ada")

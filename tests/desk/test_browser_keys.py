@@ -98,7 +98,10 @@ def test_the_annotator_sets_when_an_answer_is_sent(visitor, tmp_path):
 
 def test_fifteen_examples_take_fifteen_trips(visitor, tmp_path):
     labels = [f"queue {i}" for i in range(12)]
-    with open_desk(tmp_path, labels=labels, learner={"warm_up": 0}, budget={}) as desk, served(desk) as address:
+    with (
+        open_desk(tmp_path, labels=labels, learner={"rule": {"warm_up": 0}}, budget={}) as desk,
+        served(desk) as address,
+    ):
         log_in(visitor, address, "ann")
         visitor.open(f"{address}/label")
         pressed = sum(answer_example(visitor, key) for key in "234102341023410")

@@ -29,7 +29,7 @@ def test_questions_that_wait_in_the_queue_do_not_count_as_asked(desk_of):
 
 
 def test_examples_that_needed_no_question_are_counted_once(desk_of):
-    desk = desk_of(n=200, learner={"mellowness": 1e-6, "warm_up": 5}, labels=LABELS)
+    desk = desk_of(n=200, learner={"mellowness": 1e-6, "rule": {"warm_up": 5}}, labels=LABELS)
     work(desk)
     found = desk.overview()
     assert found.passed > 0
@@ -38,7 +38,7 @@ def test_examples_that_needed_no_question_are_counted_once(desk_of):
 
 
 def test_the_forecast_leaves_out_what_is_decided_or_retired(desk_of):
-    desk = desk_of(n=200, learner={"mellowness": 1e-6, "warm_up": 5}, labels=LABELS)
+    desk = desk_of(n=200, learner={"mellowness": 1e-6, "rule": {"warm_up": 5}}, labels=LABELS)
     work(desk, n=8)
     pool, state = desk.project.pool, desk.state
     half = [pool.example_id(place) for place in range(len(pool))][::2]
@@ -109,7 +109,7 @@ def test_a_night_is_not_part_of_the_pace():
     [(EstimatedMean(0.005, 0.0, 0.01, 500), True), (EstimatedMean(0.01, 0.0, 0.05, 500), False), (None, None)],
 )
 def test_the_advice_is_to_stop_once_the_whole_interval_is_small(desk_of, saving, stop):
-    desk = desk_of(learner={"audit_rate": 0.1})
+    desk = desk_of(learner={"audits": {"rate": 0.1}})
     found = advice_on(saving, desk.state.model.learner, (0.0, 1.0), 50, None)
     assert found.stop is stop
     assert ("95 % interval" in found.why) == (saving is not None)

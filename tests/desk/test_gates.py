@@ -14,7 +14,7 @@ from tests.desk.projects import costs_for, same_bits, small_project, work
 from tests.desk.serving import client_of, served
 
 FEWEST = 8
-LEARNER = {"mellowness": 0.9, "alike": None}
+LEARNER = {"mellowness": 0.9, "rule": {"alike": None}}
 
 
 @pytest.fixture

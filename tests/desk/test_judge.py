@@ -38,7 +38,7 @@ class Run:
     """A judge of a small project, with recorded pauses."""
 
     def __init__(self, folder, fake, n=8, retries=2, timeout=5.0, prices=PRICES, make=True, **settings):
-        settings = {"learner": {"warm_up": 3}} | settings
+        settings = {"learner": {"rule": {"warm_up": 3}}} | settings
         self.desk = Desk(small_project(folder, n=n, **settings) if make else Project.open(folder))
         self.pauses = []
         patience = Patience(retries, backoff=1.0, pause=self.pauses.append, draw=lambda: 1.0)
@@ -88,7 +88,7 @@ def test_a_judge_and_a_function_that_say_the_same_teach_the_same_bits(tmp_path):
 
     with fake_llm() as fake, Run(tmp_path / "p", fake, n=14) as run:
         run.label()
-        twin = Desk(small_project(tmp_path / "q", n=14, learner={"warm_up": 3}))
+        twin = Desk(small_project(tmp_path / "q", n=14, learner={"rule": {"warm_up": 3}}))
         Labelling(twin, function).run()
         assert same_bits(run.desk.state.model.learner, twin.state.model.learner)
         twin.close()

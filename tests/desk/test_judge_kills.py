@@ -83,7 +83,7 @@ def check(folder, fake, kills):
 @pytest.mark.slow
 def test_after_many_kills_no_reply_was_bought_twice_and_the_books_balance(tmp_path):
     folder = tmp_path / "mail"
-    small_project(folder, n=1500, learner={"mellowness": 0.9, "alike": None})
+    small_project(folder, n=1500, learner={"mellowness": 0.9, "rule": {"alike": None}})
     random.seed(0)
     context = multiprocessing.get_context("fork")
     with fake_llm(moody, delay=0.02) as fake:

@@ -121,7 +121,7 @@ def test_costs_that_two_annotators_gave_are_compared_under_the_new_name(tmp_path
 
 
 def test_a_question_that_asked_only_about_a_retired_label_is_passed(tmp_path):
-    with closing(Desk(make_project(tmp_path, budget={}, learner={"warm_up": 0}))) as desk:
+    with closing(Desk(make_project(tmp_path, budget={}, learner={"rule": {"warm_up": 0}}))) as desk:
         question = desk.lease("ann")
         desk.release(question.lease_id, "ann")
         (label,) = question.labels

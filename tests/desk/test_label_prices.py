@@ -76,7 +76,7 @@ def test_the_limit_in_money_is_never_passed_and_nearly_used(priced, seed):
 
 
 def test_the_rest_of_the_money_buys_cheaper_labels(priced):
-    desk = priced(1.0, learner={"warm_up": 0})
+    desk = priced(1.0, learner={"rule": {"warm_up": 0}})
     _, reason = work(desk)
     assert reason == "budget-spent"
     asked = {label for event in logged(desk, "answered") for label in event.body["asked"]}
@@ -86,7 +86,7 @@ def test_the_rest_of_the_money_buys_cheaper_labels(priced):
 
 @pytest.mark.parametrize("cheapest", LABELS)
 def test_questions_of_equal_use_begin_with_the_cheapest(priced, cheapest):
-    desk = priced(learner={"warm_up": 0}, budget={"price_per_cost": PRICES | {cheapest: 0.01}})
+    desk = priced(learner={"rule": {"warm_up": 0}}, budget={"price_per_cost": PRICES | {cheapest: 0.01}})
     assert desk.lease("ada").labels == [cheapest]
 
 
@@ -148,7 +148,7 @@ def test_a_new_label_needs_a_price_first(priced, clock):
 
 
 def test_a_program_that_charges_more_than_the_price_of_a_label_raises_all_prices(priced):
-    desk = priced(5.0, learner={"warm_up": 0})
+    desk = priced(5.0, learner={"rule": {"warm_up": 0}})
 
     def dear(question):
         usual = sum(PRICES[label] for label in question["labels"])

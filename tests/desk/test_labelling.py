@@ -172,7 +172,7 @@ def test_several_workers_keep_the_limit_and_release_their_questions(tmp_path, li
         threading.Event().wait(0.01)
         return dict.fromkeys(question["labels"], 1.0)
 
-    desk = Desk(small_project(tmp_path / "p", n=40, learner={"warm_up": 0}))
+    desk = Desk(small_project(tmp_path / "p", n=40, learner={"rule": {"warm_up": 0}}))
     done = Labelling(desk, slow, workers=5, limit=limit, pause=lambda _: threading.Event().wait(0.001)).run()
     try:
         assert (done.answers, len(asked), done.stopped) == (limit, limit, "limit")

@@ -34,7 +34,7 @@ def _projects():
     sa.event.listen(sa.pool.Pool, "checkout", hurry)
     with TemporaryDirectory() as folder:
         for overlap, costs in BUDGETS.items():
-            more = {"overlap": overlap, "budget": {"costs": costs}, "learner": {"warm_up": 0}}
+            more = {"overlap": overlap, "budget": {"costs": costs}, "learner": {"rule": {"warm_up": 0}}}
             small_project(f"{folder}/{overlap}", 2, LABELS[: N_LABELS[overlap]], **more)
         People.folder = Path(folder)
         yield

@@ -263,7 +263,7 @@ def test_one_button_gives_the_true_label(tmp_path):
 
 
 def test_a_question_for_the_true_label_is_one_page_among_others(tmp_path):
-    more = {"learner": {"price_of_truth": 2, "warm_up": 1}}
+    more = {"learner": {"price_of_truth": 2, "rule": {"warm_up": 1}}}
     with open_desk(tmp_path, **more) as desk, served(desk) as address, client_of(address) as client:
         log_in(client, "ann")
         page = client.get("/label").text

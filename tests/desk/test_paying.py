@@ -96,7 +96,7 @@ def test_where_the_true_label_is_wanted_no_costs_are_taken(desk_of):
 
 
 def test_a_learner_that_asks_for_true_labels_does_so_at_the_desk(desk_of):
-    desk = desk_of(labels=LABELS, learner={"price_of_truth": 2, "warm_up": 2}, budget={"costs": 40})
+    desk = desk_of(labels=LABELS, learner={"price_of_truth": 2, "rule": {"warm_up": 2}}, budget={"costs": 40})
     question = desk.lease("ada")
     assert question.true_label
     assert question.labels == LABELS

@@ -49,7 +49,7 @@ def tickets_desk(folder, clock):
         Project.create(
             folder / "tickets", [{"id": one["id"], "text": one["text"]} for one in examples], list(TEAMS),
             levels=LEVELS, budget={"costs": 900}, guidelines=GUIDELINES, title="Support tickets",
-            question="How bad would it be to send this to ...", learner={"warm_up": 0},
+            question="How bad would it be to send this to ...", learner={"rule": {"warm_up": 0}},
         ),
         clock=clock,
     )  # fmt: skip

@@ -16,7 +16,7 @@ found = [one for name in names for one in vars(importlib.import_module(f"coalfac
 kernels = {f"{one.__module__}.{one.__name__}": one for one in found if hasattr(one, "signatures")}
 compiled = lambda: {name: list(kernel.signatures) for name, kernel in kernels.items() if kernel.signatures}
 
-project = make_project(Path(sys.argv[1]), levels=(), cost_bounds=(0.0, 10.0), learner={"warm_up": 3})
+project = make_project(Path(sys.argv[1]), levels=(), cost_bounds=(0.0, 10.0), learner={"rule": {"warm_up": 3}})
 warm_up(project)
 warm = compiled()
 assert warm, "no kernel was found"

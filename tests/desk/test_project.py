@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, save_npz
 
+from coalface import Abstain, Audits, Coal, CoalClassifier, OnlineModel
 from coalface.desk.project.project import Project
 from coalface.desk.project.settings_file import settings_text, write_settings
 from coalface.errors import CoalfaceError, FileFormatError, InputError, UnknownIdError
@@ -189,9 +190,19 @@ def test_a_file_that_is_not_in_utf8_is_named(tmp_path, name):
 
 
 def test_settings_of_the_learner_are_kept_as_they_were_given(tmp_path):
-    learner = {"alike": None, "warm_up": np.int64(7), "mellowness": np.float32(0.25), "audit_rate": 0}
+    rule = {"alike": None, "warm_up": np.int64(7)}
+    learner = {"rule": rule, "mellowness": np.float32(0.25), "audits": None, "abstain": Abstain(0.5)}
     again = Project.open(Project.create(tmp_path / "p", RECORDS, LABELS, learner=learner).folder).new_learner()
-    assert {name: getattr(again, name) for name in learner} == learner
+    assert {name: getattr(again, name) for name in learner} == learner | {"abstain": {"cost": 0.5}}
+
+
+def test_objects_of_a_learner_are_tables_of_the_settings(tmp_path):
+    learner = {"rule": Coal(miss_rate=None), "audits": Audits(0.25), "model": OnlineModel(learning_rate=0.1)}
+    project = Project.create(tmp_path / "p", RECORDS, LABELS, learner=learner)
+    again = Project.open(project.folder).new_learner()
+    assert Coal.of(again.rule) == learner["rule"]
+    assert again.model_.learning_rate == 0.1
+    assert again.settings_for() == CoalClassifier(LABELS, **learner).settings_for(len(LABELS))
 
 
 def test_settings_with_a_password_are_for_their_owner(tmp_path):

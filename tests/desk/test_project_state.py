@@ -69,7 +69,7 @@ def test_an_undo_that_was_not_confirmed_is_undone(desk, monkeypatch):
 
 def test_an_event_that_was_half_counted_is_counted_once(desk, monkeypatch):
     question, counters = desk.lease("ada"), desk.state.counters
-    monkeypatch.setattr(counters, "_record_cost", lambda *_: 1 / 0)
+    monkeypatch.setattr(counters.model_costs, "record", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         answer(desk, question)
     the_log_is_what_is_known(desk)

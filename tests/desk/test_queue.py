@@ -10,7 +10,7 @@ from coalface.desk.service.model import decide_again, scan
 def pool_and_learner(folder, n=200):
     rng = np.random.default_rng(0)
     examples = [{"id": i, "text": " ".join(f"w{word}" for word in rng.integers(0, 30, 5)) + f" n{i}"} for i in range(n)]
-    project = Project.create(folder, examples, list("abcd"), learner={"audit_rate": 0.5, "warm_up": 3})
+    project = Project.create(folder, examples, list("abcd"), learner={"audits": {"rate": 0.5}, "rule": {"warm_up": 3}})
     learner = project.new_learner()
     X, cost = project.pool.rows(np.arange(n)), rng.integers(0, 2, (n, 4)).astype(float)
     learner.tell(X[:60], np.where(np.arange(4) == 0, 0.0, 0.5 + 0.5 * cost[:60]))  # one label is always best

@@ -65,7 +65,7 @@ def test_an_interview_waits_for_its_limits():
 def test_a_label_at_its_limit_does_not_hold_up_the_others(tmp_path):
     """With one call about "refund" per day, questions about the other labels are all answered."""
     time, lock, asked = Time(), threading.Lock(), []
-    desk = Desk(small_project(tmp_path / "p", n=80, learner={"warm_up": 0}))
+    desk = Desk(small_project(tmp_path / "p", n=80, learner={"rule": {"warm_up": 0}}))
     rates = Rates({"refund": Rate.of("1/day")}, clock=time)
     ended = threading.Event()
 

@@ -86,7 +86,7 @@ def test_a_corrected_answer_no_longer_stands_and_the_export_says_who_corrected_i
 
 
 def test_the_most_uncertain_examples_include_those_with_an_open_question(tmp_path):
-    with open_desk(tmp_path, n_examples=3, learner={"warm_up": 3}) as desk:
+    with open_desk(tmp_path, n_examples=3, learner={"rule": {"warm_up": 3}}) as desk:
         held = [desk.lease("ada").example_id for _ in range(3)]
         assert ids(desk, state="undecided") == []
         assert sorted(ids(desk, state="unfinished", order="uncertain")) == sorted(held)

@@ -65,7 +65,7 @@ def test_the_same_import_again_changes_nothing_and_answers_are_kept(desk):
 
 
 def test_costs_of_an_example_that_was_passed_over_are_late(tmp_path):
-    desk = Desk(small_project(tmp_path / "mail", n=60, learner={"mellowness": 1e-9, "warm_up": 3}))
+    desk = Desk(small_project(tmp_path / "mail", n=60, learner={"mellowness": 1e-9, "rule": {"warm_up": 3}}))
     work(desk)
     passed = [place for place in range(60) if desk.state.counters.was_passed(place)]
     assert passed

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from coalface.learner.settings import settings_for
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -14,7 +15,6 @@ from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.kernels.state import NO_ROUNDS, SLOTS_USED, new_rounds
-from coalface.learner.settings import settings_for
 from coalface.models.classes import ClassModel
 from coalface.models.committee import CommitteeModel
 from coalface.models.contract import NO_WEIGHTS, CostModel, Ranged

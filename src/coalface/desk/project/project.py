@@ -29,7 +29,14 @@ from coalface.desk.project.guidelines import Guidelines
 from coalface.desk.project.labels import error_costs, labels_in, read_labels, write_error_costs
 from coalface.desk.project.pool import Pool, write_pool
 from coalface.desk.project.scale import Scale
-from coalface.desk.project.settings_file import SETTINGS, read_settings, settings_text, write_settings
+from coalface.desk.project.settings_file import (
+    SETTINGS,
+    read_plain,
+    read_settings,
+    settings_text,
+    write_settings,
+    written_plain,
+)
 from coalface.desk.project.sources import Source, read_examples
 from coalface.desk.project.spending import Limits
 from coalface.errors import CoalfaceError, FileFormatError, InputError
@@ -42,7 +49,6 @@ LABELS, MATRIX, POOL = "labels.txt", "cost_matrix.csv", "pool"
 
 DATABASE = "sqlite:///project.db"
 _OVERLAP = 0x0E  # of random numbers: whether an example is shared
-NONE = "none"  # how TOML spells None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +153,7 @@ class Project:
             "database": database,
             "scale": scale.plain(),
             "budget": limits.plain(),
-            "learner": {name: _written(name, value) for name, value in (learner or {}).items()},
+            "learner": written_plain(learner or {}),
         }
         with new_folder(target) as part:
             write_settings(part, settings_text(settings))
@@ -233,9 +239,12 @@ class Project:
 
     def new_learner(self) -> CoalClassifier:
         """A learner that has learned nothing yet, with the first labels of the project."""
-        given = {"cost_bounds": self.cost_bounds, "random_state": self.seed, "model": "online", **self.learner}
-        if given.get("alike") == NONE:
-            given["alike"] = None
+        given = {
+            "cost_bounds": self.cost_bounds,
+            "random_state": self.seed,
+            "model": "online",
+            **read_plain(self.learner),
+        }
         if given.get("price_of_truth") is not None:
             given.setdefault("cost_matrix", self.first_matrix)
         try:
@@ -302,11 +311,6 @@ class Project:
         if url.startswith(local) and not url.startswith(f"{local}/"):
             return f"{local}{self.folder.resolve() / url.removeprefix(local)}"
         return url
-
-
-def _written(name: str, value: Any) -> Any:
-    """A parameter of the learner as the settings spell it; TOML has no None."""
-    return NONE if name == "alike" and value is None else value
 
 
 def _embedder(features: Any) -> SentenceEmbedder | None:

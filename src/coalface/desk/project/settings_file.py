@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from coalface.data.parameters import ParameterGroup
 from coalface.desk.log.ownership import new_id
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
+from coalface.models.choice import described_model
+from coalface.models.contract import CostModel
 from coalface.rounds.database import without_password
 
 try:
@@ -28,8 +31,11 @@ _NOTES = {
     "scale": "Costs lie within the bounds. With levels, annotators choose one; without, they give any number.",
     "budget": "Any of: examples, costs, price (with price_per_example, price_per_cost; price_in, price_out of LLMs). "
     "price_per_cost is a number, or a table of label = price.",
-    "learner": 'Parameters of CoalClassifier; model is "online" unless set; write None as alike = "none".',
+    "learner": "Parameters of CoalClassifier, such as rule = {warm_up = 10}, audits = {rate = 0.2}; "
+    'model is "online" unless set; write None as "none".',
 }
+_NONE = "none"  # how TOML spells None
+_TEXT = "label"  # of abstaining, which may be any text
 _ADDRESS = re.compile("sqlite|postgres", re.IGNORECASE)
 
 
@@ -109,6 +115,29 @@ def read_settings(folder: Path) -> dict[str, Any]:
         settings["id"] = new_id()
         write_settings(folder, changed_text(text, {"id": settings["id"]}))
     return settings
+
+
+def written_plain(value: Any) -> Any:
+    """Parameters of a learner as the settings spell them: tables for objects, and "none" for None.
+
+    >>> from coalface import Abstain
+    >>> written_plain({"rule": {"warm_up": 10, "alike": None}, "audits": None, "abstain": Abstain(0.3)})
+    {'rule': {'warm_up': 10, 'alike': 'none'}, 'audits': 'none', 'abstain': {'cost': 0.3}}
+    """
+    if isinstance(value, CostModel):
+        value = described_model(value)
+    if isinstance(value, ParameterGroup):
+        value = value.plain()
+    if isinstance(value, Mapping):
+        return {name: written_plain(part) for name, part in value.items() if part is not None or name != _TEXT}
+    return _NONE if value is None else value
+
+
+def read_plain(value: Any) -> Any:
+    """The parameters that ``written_plain`` wrote."""
+    if isinstance(value, Mapping):
+        return {name: part if name == _TEXT else read_plain(part) for name, part in value.items()}
+    return None if value == _NONE else value
 
 
 def _items(body: list[tuple[Any, Item]]) -> Iterator[Item]:

@@ -33,6 +33,7 @@ from coalface.desk.project.project import Project
 from coalface.errors import CoalfaceError, ConflictError, FileFormatError, UnknownLabelError, in_one_line
 from coalface.kernels.state import EXAMPLES_QUERIED
 from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.parameters import flat
 from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.round import Round
 
@@ -262,15 +263,10 @@ def _copied(learner: CoalClassifier) -> CoalClassifier:
 
 
 def _replay_parameters(learner: CoalClassifier) -> dict[str, Any]:
-    """The parameters that affect replay, as plain values."""
-    names = {
-        *learner.learned_with,
-        "in_turn",
-        "rule",
-        "slack",
-        "random_state",
-    }  # these decide which answers imply others
-    return {name: value for name, value in learner.plain_params().items() if name in names}
+    """The parameters that affect replay, by path; those of the rule decide which answers imply others."""
+    params = {**learner.plain_params(), **flat(learner.get_params(deep=False))}
+    paths = {*learner.learned_with, "rule.variant", "rule.in_turn", "rule.slack", "random_state"}
+    return {path: params[path] for path in paths}
 
 
 class Snapshots:

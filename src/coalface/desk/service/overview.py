@@ -20,6 +20,7 @@ from coalface.errors import InputError, counted, shortened
 from coalface.kernels.state import AUDIT
 from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.forecasting import Interval
+from coalface.learner.parameters import audits_of
 from coalface.rounds.queries import Queries
 
 _SAMPLE = 200  # undecided examples that represent the rest of the pool
@@ -217,9 +218,8 @@ def advice_on(
         return Advice(None, "The pool is finished: no example is left to ask about.")
     if saving is None:
         rounds = learner.round_ - 1
-        audits = learner.audit_rate if learner.audit_rate is not None else 0.0
-        if not audits:
-            return Advice(None, "The saving is unknown without audits. Set audit_rate = 0.1 under [learner].")
+        if not audits_of(learner.audits).rate:
+            return Advice(None, 'The saving is unknown without audits. Set audits = "even" under [learner].')
         return Advice(None, f"The saving is unknown before {_FEWEST} rounds; {counted(rounds, 'round')} so far.")
     cost = "" if expected is None else f" for about {counted(round(expected.costs.expected), 'more cost')}"
     mean, low, high = (max(number, 0.0) for number in (saving.mean, saving.low, saving.high))
