@@ -182,7 +182,8 @@ def test_what_is_wrong_is_said_in_one_line_and_leaves_no_project(tmp_path, chang
 
 @pytest.mark.parametrize("name", ["e.jsonl", "e.csv", "labels.txt"])
 def test_a_file_that_is_not_in_utf8_is_named(tmp_path, name):
-    (tmp_path / name).write_bytes('id,text\n1,"Grüße"\n'.encode("latin-1"))
+    text = '{"text": "Grüße"}\n' if name == "e.jsonl" else 'id,text\n1,"Grüße"\n'
+    (tmp_path / name).write_bytes(text.encode("latin-1"))
     given = (RECORDS, tmp_path / name) if name == "labels.txt" else (tmp_path / name, LABELS)
     with pytest.raises(FileFormatError, match=f"{name}(, line 2: text)? must be (text in )?UTF-8"):
         Project.create(tmp_path / "p", *given)

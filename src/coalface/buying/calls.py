@@ -102,16 +102,8 @@ class CallRecord(Protocol):
     def price_left(self) -> float:
         """What the budget leaves, if no call that may have been paid was paid; infinite without a limit."""
 
-    def record_call(
-        self,
-        kind: str,
-        body: dict[str, Any],
-        who: str,
-        example_id: str | None = None,
-        seconds: float | None = None,
-        ref: str | None = None,
-    ) -> int:
-        """Write an event; its number."""
+    def record_call(self, kind: str, body: dict[str, Any], who: str, example_id: str | None = None, **more: Any) -> int:
+        """Write an event, with ``more`` of its fields; its number."""
 
 
 class Calls:

@@ -13,9 +13,8 @@ from coalface.errors import InputError, shortened
 from coalface.kernels.state import COSTS_SEEN, ROUND, Settings
 from coalface.learner.label_changes import LabelLearner
 from coalface.models.serving import ServedRun
-from coalface.rounds.actions import Actions
 from coalface.rounds.arrays import ServedLabels
-from coalface.rounds.queries import CostRanges
+from coalface.rounds.queries import Actions, CostRanges
 
 
 class ServingLearner(LabelLearner):

@@ -10,6 +10,7 @@ import secrets
 import socket
 import time
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any
 
@@ -173,7 +174,9 @@ class HostCheck:
         await error_response(Request(scope), _MISDIRECTED, detail)(scope, receive, send)
 
     def _allows(self, name: str) -> bool:
-        return name in self._names or (self._open_addresses and _is_address(name))
+        with suppress(ValueError):
+            return name in self._names or (self._open_addresses and bool(ip_address(name)))
+        return False
 
 
 def host_name(scope: Scope) -> str:
@@ -192,14 +195,6 @@ def names_of(host: str, given: Collection[str], *, local: bool) -> set[str]:
     """The names of a service at an address: those given, those of the loopback and, for others, of the machine."""
     names = {*LOOPBACK_NAMES, host, *given}
     return names if local else names | {socket.gethostname(), socket.getfqdn()}
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 class ProjectPaths:

@@ -6,8 +6,10 @@ spells them. What only pages show is ``Unsent``.
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
+from coalface.desk.project.project import Project
+from coalface.desk.project.scale import Level
 from coalface.errors import InputError
 from coalface.kernels.state import AUDIT, NEW_LABEL, UNCERTAIN, WARM_UP
 from coalface.learner.forecasting import Interval
@@ -21,6 +23,7 @@ except ModuleNotFoundError:  # pragma: no cover
 
 Time = Annotated[float, PlainSerializer(lambda at: datetime.fromtimestamp(at, UTC), return_type=datetime)]
 Unsent = Field(exclude=True)
+Item = TypeVar("Item")
 PoolState = Literal["undecided", "open", "closed", "passed", "retired"]
 Content = Annotated[dict[str, Any], Unsent]
 STOPPED = {
@@ -42,6 +45,14 @@ ENDED = STOPPED | {
     "unanswerable": "The questions left are for other annotators: this one gave no valid answer to them.",
     "budget-too-small": "The rest of the budget does not cover another call at its greatest possible price.",
 }
+
+
+@dataclass(frozen=True)
+class Page(Generic[Item]):
+    """Part of a list; ``next_cursor`` is the cursor of the next page, null on the last."""
+
+    items: list[Item]
+    next_cursor: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,28 @@ class Receipt:
     late: bool
     learned: bool
     follow_up: Question | None = None
+
+
+@dataclass(frozen=True)
+class LeasedView:
+    """Queries to answer; if there are none, ``reason`` says why."""
+
+    queries: list[Question]
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class LeaseView:
+    """The end of a lease."""
+
+    expires_at: Time
+
+
+@dataclass(frozen=True)
+class UndoneView:
+    """The query of an undone answer, leased to its author again."""
+
+    query: Question | None
 
 
 @dataclass(frozen=True)
@@ -224,6 +257,60 @@ class Overview:
     spending: list[tuple[Time, int]] = field(default_factory=list)  # (time, costs asked)
     pace: float | None = None  # costs per hour lately, all annotators together
     advice: Advice = Advice(None, "")
+
+
+@dataclass(frozen=True)
+class ProjectView:
+    """The project's question, labels and cost scale."""
+
+    name: str
+    title: str
+    question: str
+    guidelines: str
+    labels: list[str]
+    retired: list[str]
+    all_labels: Annotated[list[str], Field(description="The retired ones too, by their columns.")]
+    levels: list[Level]
+    cost_bounds: tuple[float, float]
+    true_label: bool
+
+    @classmethod
+    def of(cls, project: Project) -> "ProjectView":
+        """What callers see of a project."""
+        return cls(
+            name=project.name,
+            title=project.title,
+            question=project.question,
+            guidelines=project.guidelines,
+            labels=project.offered,
+            retired=list(project.retired),
+            all_labels=project.labels,
+            levels=project.levels,
+            cost_bounds=project.cost_bounds,
+            true_label=project.true_label,
+        )
+
+
+@dataclass(frozen=True)
+class TokenView:
+    """The owner of a token, without the token."""
+
+    name: str
+    role: str
+
+
+@dataclass(frozen=True)
+class NewTokenView(TokenView):
+    """A new token, shown only in this response."""
+
+    token: str
+
+
+@dataclass(frozen=True)
+class ChangedView:
+    """How many examples were changed; the others were so already."""
+
+    changed: int
 
 
 @dataclass(frozen=True)

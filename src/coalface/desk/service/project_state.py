@@ -219,19 +219,11 @@ class ProjectState:
         limit = self.limits.price
         return math.inf if limit is None else limit * (1 + 1e-12) - self.counters.spent.price  # sums are not exact
 
-    def record_call(
-        self,
-        kind: str,
-        body: dict[str, Any],
-        who: str,
-        example_id: str | None = None,
-        seconds: float | None = None,
-        ref: str | None = None,
-    ) -> int:
+    def record_call(self, kind: str, body: dict[str, Any], who: str, example_id: str | None = None, **more: Any) -> int:
         """Write an event of a paid call; its number."""
         example = None if example_id is None else self.project.pool.place(example_id)
         with self.recording() as record:
-            record.add(kind, body, who, example, seconds, ref)
+            record.add(kind, body, who, example, **more)
         return record.events[0].id
 
     @property

@@ -8,10 +8,22 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from fastapi.responses import StreamingResponse
 
 from coalface.desk.service.curation import Settled
-from coalface.desk.service.messages import AnnotatorRow, ComingQuestion, ExampleState, LogEvent, Overview, Remark
+from coalface.desk.service.messages import (
+    AnnotatorRow,
+    ChangedView,
+    ComingQuestion,
+    ExampleState,
+    LogEvent,
+    NewTokenView,
+    Overview,
+    Page,
+    ProjectView,
+    Remark,
+    TokenView,
+)
 from coalface.desk.service.pool_changes import Added, records_of
 from coalface.desk.web import api_models as models
-from coalface.desk.web.api import COMMON, NamedDesk
+from coalface.desk.web.api import COMMON, NamedDesk, page_by_name, page_of
 from coalface.desk.web.auth import Engineer, engineer_of_api
 from coalface.desk.web.people import revoke
 from coalface.rounds.label_change import change_of
@@ -47,21 +59,21 @@ def overview(desk: NamedDesk) -> Overview:
 
 
 @admin_api.get("/projects/{project}/annotators")
-def annotators(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> models.Page[AnnotatorRow]:
+def annotators(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[AnnotatorRow]:
     """Each annotator's pace and agreement, sorted by name."""
-    return models.page_by_name(desk.overview().annotators, limit, cursor)
+    return page_by_name(desk.overview().annotators, limit, cursor)
 
 
 @admin_api.get("/projects/{project}/events")
-def events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[LogEvent]:
+def events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[LogEvent]:
     """The event log, the oldest event first."""
-    return models.page_of(desk.events(int(cursor or 0), limit + 1), limit, lambda event: event.id)
+    return page_of(desk.events(int(cursor or 0), limit + 1), limit, lambda event: event.id)
 
 
 @admin_api.get("/projects/{project}/remarks")
-def remarks(desk: NamedDesk, limit: models.Limit = 100) -> models.Page[Remark]:
+def remarks(desk: NamedDesk, limit: models.Limit = 100) -> Page[Remark]:
     """The flags that are not resolved, then the latest notes, each from the newest, on one page."""
-    return models.Page(items=desk.remarks(limit))
+    return Page(items=desk.remarks(limit))
 
 
 @admin_api.post("/projects/{project}/flags/{flag}:resolve", status_code=204)
@@ -71,15 +83,15 @@ def resolve(caller: Engineer, desk: NamedDesk, flag: Annotated[int, Path(ge=1, l
 
 
 @admin_api.get("/projects/{project}/examples")
-def examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> models.Page[ExampleState]:
+def examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[ExampleState]:
     """The examples of the pool with their states, in the order in which the learner decides them."""
-    return models.page_of(desk.examples(int(cursor or 0), limit + 1), limit, lambda example: example.turn)
+    return page_of(desk.examples(int(cursor or 0), limit + 1), limit, lambda example: example.turn)
 
 
 @admin_api.get("/projects/{project}/next")
-def upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> models.Page[ComingQuestion]:
+def upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> Page[ComingQuestion]:
     """The queries that the current model would ask next. This call changes nothing."""
-    return models.Page(items=desk.upcoming(n))
+    return Page(items=desk.upcoming(n))
 
 
 @admin_api.post("/projects/{project}/predict")
@@ -97,26 +109,26 @@ def export(desk: NamedDesk, form: models.Form, top: models.Top = None) -> Stream
 
 
 @admin_api.post("/projects/{project}/labels")
-def change_labels(caller: Engineer, desk: NamedDesk, body: models.LabelsBody) -> models.ProjectView:
+def change_labels(caller: Engineer, desk: NamedDesk, body: models.LabelsBody) -> ProjectView:
     """Add, rename or retire a label. Adding a retired label brings it back."""
     change = change_of(body.add, body.rename, body.to, body.retire, body.cost_matrix)
-    return models.ProjectView.model_validate(desk.change_labels(change, caller.name))
+    return ProjectView.of(desk.change_labels(change, caller.name))
 
 
 @admin_api.get("/projects/{project}/tokens")
-def tokens(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> models.Page[models.TokenView]:
+def tokens(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[TokenView]:
     """The people who have a token, sorted by name."""
-    found = [models.TokenView(name=name, role=role) for name, role, *_ in desk.access.tokens()]
-    return models.page_by_name(found, limit, cursor)
+    found = [TokenView(name=name, role=role) for name, role, *_ in desk.access.tokens()]
+    return page_by_name(found, limit, cursor)
 
 
 @admin_api.post("/projects/{project}/tokens", status_code=201)
-def add_token(desk: NamedDesk, body: models.TokenBody) -> models.NewTokenView:
+def add_token(desk: NamedDesk, body: models.TokenBody) -> NewTokenView:
     """Make a token. The response is the only place where it is shown."""
     check_person(body.name, body.role)
     token = new_token()
     desk.access.add_token(body.name, body.role, token)
-    return models.NewTokenView(name=body.name, role=body.role, token=token)
+    return NewTokenView(name=body.name, role=body.role, token=token)
 
 
 @admin_api.delete("/projects/{project}/tokens/{name:path}", status_code=204)
@@ -148,15 +160,15 @@ def add_examples(caller: Engineer, desk: NamedDesk, body: models.ExamplesBody) -
 
 
 @admin_api.post("/projects/{project}/examples:retire")
-def retire_examples(caller: Engineer, desk: NamedDesk, body: models.IdsBody) -> models.ChangedView:
+def retire_examples(caller: Engineer, desk: NamedDesk, body: models.IdsBody) -> ChangedView:
     """Ask about these examples no more, and let the model forget them. The log keeps their answers."""
-    return models.ChangedView(changed=desk.curation.retire_examples(body.ids, caller.name, body.reason))
+    return ChangedView(changed=desk.curation.retire_examples(body.ids, caller.name, body.reason))
 
 
 @admin_api.post("/projects/{project}/examples:restore")
-def restore_examples(caller: Engineer, desk: NamedDesk, body: models.IdsBody) -> models.ChangedView:
+def restore_examples(caller: Engineer, desk: NamedDesk, body: models.IdsBody) -> ChangedView:
     """Bring retired examples back, with their answers."""
-    return models.ChangedView(changed=desk.curation.restore_examples(body.ids, caller.name, body.reason))
+    return ChangedView(changed=desk.curation.restore_examples(body.ids, caller.name, body.reason))
 
 
 @admin_api.post("/projects/{project}/costs", status_code=201)

@@ -4,19 +4,35 @@ The name of a project is part of the address, so that a client cannot confuse tw
 their routes need no name.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Body, Depends, Header, Request
 
 from coalface.desk.service.desk import Desk
-from coalface.desk.service.messages import Answered, DeskProgress, NoQuestion, Question, Receipt
+from coalface.desk.service.messages import (
+    AnnotatorRow,
+    Answered,
+    DeskProgress,
+    Item,
+    LeasedView,
+    LeaseView,
+    NoQuestion,
+    Page,
+    ProjectView,
+    Question,
+    Receipt,
+    TokenView,
+    UndoneView,
+)
 from coalface.desk.web import api_models as models
 from coalface.desk.web.auth import AnyCaller, Authenticator, Desks, caller_of_api, project_named
 from coalface.errors import InputError
 from coalface.web.http_errors import RESPONSES, RefusedError
 from coalface.web.tokens import Caller
 
+NamedItem = TypeVar("NamedItem", AnnotatorRow, TokenView)
 # Limits for annotators, so that none of them empties the queue. The limits for engineers' programs are in the models.
 _MOST_ITEMS, _LONGEST_LEASE = 10, 3600.0
 
@@ -65,43 +81,43 @@ api = APIRouter(dependencies=[Depends(caller_of_api)], **COMMON)
 
 
 @api.get("/projects")
-def projects(request: Request, caller: AnyCaller) -> list[models.ProjectView]:
+def projects(request: Request, caller: AnyCaller) -> list[ProjectView]:
     """The projects of this service that the caller may see."""
     desks: Desks = request.app.state.desks
     mine = request.app.state.authenticator.projects_of(caller)
-    return [models.ProjectView.model_validate(desk.project) for desk in desks if desk.project.name in mine]
+    return [ProjectView.of(desk.project) for desk in desks if desk.project.name in mine]
 
 
 @api.get("/projects/{project}")
-def project(desk: NamedDesk) -> models.ProjectView:
+def project(desk: NamedDesk) -> ProjectView:
     """The project's question, labels and cost scale."""
-    return models.ProjectView.model_validate(desk.project)
+    return ProjectView.of(desk.project)
 
 
 @api.post("/projects/{project}/queries:lease")
-def lease(caller: AnyCaller, desk: NamedDesk, body: models.LeaseBody) -> models.LeasedView:
+def lease(caller: AnyCaller, desk: NamedDesk, body: models.LeaseBody) -> LeasedView:
     """Lease queries. No other caller gets them until the lease ends."""
     _check_limits(caller, body.ttl_s, body.max_items)
     queries: list[Question] = []
     for _ in range(body.max_items):
         found = desk.lease(caller.name, body.ttl_s)
         if isinstance(found, NoQuestion):
-            return models.LeasedView(queries=queries, reason=None if queries else found.reason)
-        queries.append(models.visible_to(caller, found))
-    return models.LeasedView(queries=queries)
+            return LeasedView(queries=queries, reason=None if queries else found.reason)
+        queries.append(visible_to(caller, found))
+    return LeasedView(queries=queries)
 
 
 @api.get("/projects/{project}/queries")
-def held(caller: AnyCaller, desk: NamedDesk) -> models.Page[Question]:
+def held(caller: AnyCaller, desk: NamedDesk) -> Page[Question]:
     """The queries that the caller holds, the newest lease first, always on one page."""
-    return models.Page(items=[models.visible_to(caller, question) for question in desk.held(caller.name)])
+    return Page(items=[visible_to(caller, question) for question in desk.held(caller.name)])
 
 
 @api.post("/leases/{lease_id}:renew")
-def renew(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: RenewBody) -> models.LeaseView:
+def renew(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: RenewBody) -> LeaseView:
     """Extend one of the caller's leases."""
     _check_limits(caller, body.ttl_s)
-    return models.LeaseView(expires_at=desk.renew(lease_id, caller.name, body.ttl_s))
+    return LeaseView(expires_at=desk.renew(lease_id, caller.name, body.ttl_s))
 
 
 @api.post("/leases/{lease_id}:release", status_code=204)
@@ -140,23 +156,21 @@ def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody
         costs = body.costs | dict.fromkeys(body.unsure)
         receipt = desk.answer(*about, costs, key, body.lead_time_s, body.note, ahead=body.ahead, levels=True)
     follow_up = receipt.follow_up
-    return replace(receipt, follow_up=None if follow_up is None else models.visible_to(caller, follow_up))
+    return replace(receipt, follow_up=None if follow_up is None else visible_to(caller, follow_up))
 
 
 @api.get("/projects/{project}/answers")
-def answers(
-    caller: AnyCaller, desk: NamedDesk, limit: models.Limit = 10, cursor: models.Cursor = ""
-) -> models.Page[Answered]:
+def answers(caller: AnyCaller, desk: NamedDesk, limit: models.Limit = 10, cursor: models.Cursor = "") -> Page[Answered]:
     """The caller's own answers, the newest first."""
     before = int(cursor) if cursor else None
-    return models.page_of(desk.recent(caller.name, limit + 1, before), limit, lambda answered: answered.answer_id)
+    return page_of(desk.recent(caller.name, limit + 1, before), limit, lambda answered: answered.answer_id)
 
 
 @api.delete("/projects/{project}/answers/{answer_id}")
-def undo(caller: AnyCaller, desk: NamedDesk, answer_id: models.Identifier) -> models.UndoneView:
+def undo(caller: AnyCaller, desk: NamedDesk, answer_id: models.Identifier) -> UndoneView:
     """Undo one of the caller's answers; its query is leased to the caller again."""
     question = desk.undo(caller.name, answer_id)
-    return models.UndoneView(query=None if question is None else models.visible_to(caller, question))
+    return UndoneView(query=None if question is None else visible_to(caller, question))
 
 
 @api.get("/projects/{project}/progress")
@@ -172,3 +186,23 @@ def _check_limits(caller: Caller, ttl: float, items: int = 1) -> None:
             f"An annotator may lease at most {_MOST_ITEMS} queries at a time (max_items), for at most "
             f"{_LONGEST_LEASE:g} s (ttl_s), got {items} for {ttl:g} s. Ask for less.",
         )
+
+
+def visible_to(caller: Caller, question: Question) -> Question:
+    """The question; for annotators without the model's ranges and reason, which could bias them."""
+    return question if caller.is_engineer else replace(question, ranges={}, reason="")
+
+
+def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) -> Page[Item]:
+    """The first ``limit`` items; a cursor to the next page if there are more.
+
+    >>> page_of([3, 5, 8], 2, lambda number: number)
+    Page(items=[3, 5], next_cursor='5')
+    """
+    return Page(items=found[:limit], next_cursor=str(cursor_of(found[limit - 1])) if len(found) > limit else None)
+
+
+def page_by_name(found: list[NamedItem], limit: int, cursor: str) -> Page[NamedItem]:
+    """The items whose names come after the cursor, sorted by name."""
+    rest = sorted((one for one in found if one.name > cursor), key=lambda one: one.name)
+    return page_of(rest, limit, lambda one: one.name)

@@ -1,15 +1,9 @@
-"""Pydantic models of the REST requests, and the few responses that are not messages of the desk."""
+"""The bodies and the parameters of REST requests; what the service responds are messages of the desk."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from fastapi import Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
-
-from coalface.desk.project.scale import Level
-from coalface.desk.service.messages import AnnotatorRow, Question, Time
-from coalface.web.tokens import Caller
 
 # Databases cannot store the character 0.
 Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]+$")]
@@ -21,13 +15,6 @@ Lifetime = Annotated[float, Field(ge=1, le=86400, allow_inf_nan=False, descripti
 Limit = Annotated[int, Query(ge=1, le=1000, description="The largest number of items on a page.")]
 Cursor = Annotated[str, Query(pattern=r"^[0-9]{0,15}$", description="The next_cursor of the previous page.")]
 Top = Annotated[int | None, Query(ge=1, le=10**9, description="Predictions: only so many, the most uncertain first.")]
-Item = TypeVar("Item")
-
-
-class View(BaseModel):
-    """A response."""
-
-    model_config = ConfigDict(from_attributes=True)
 
 
 class RequestBody(BaseModel):
@@ -35,47 +22,6 @@ class RequestBody(BaseModel):
 
     # A misspelt field is an error, and so is a value of another type: true is not the number 1.
     model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Page(View, Generic[Item]):
-    """Part of a list; ``next_cursor`` is the cursor of the next page, null on the last."""
-
-    items: list[Item]
-    next_cursor: str | None = None
-
-
-class ProjectView(View):
-    """The project's question, labels and cost scale."""
-
-    name: str
-    title: str
-    question: str
-    guidelines: str
-    labels: list[str] = Field(validation_alias="offered")
-    retired: list[str]
-    all_labels: list[str] = Field(validation_alias="labels", description="The retired ones too, by their columns.")
-    levels: list[Level]
-    cost_bounds: tuple[float, float]
-    true_label: bool
-
-
-class LeasedView(View):
-    """Queries to answer; if there are none, ``reason`` says why."""
-
-    queries: list[Question]
-    reason: str | None = None
-
-
-class LeaseView(View):
-    """The end of a lease."""
-
-    expires_at: Time
-
-
-class UndoneView(View):
-    """The query of an undone answer, leased to its author again."""
-
-    query: Question | None
 
 
 class LeaseBody(RequestBody):
@@ -121,37 +67,10 @@ class AnswerBody(RequestBody):
     note: Note | None = None
 
 
-def visible_to(caller: Caller, question: Question) -> Question:
-    """The question; for annotators without the model's ranges and reason, which could bias them."""
-    return question if caller.is_engineer else replace(question, ranges={}, reason="")
-
-
-def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) -> Page[Item]:
-    """The first ``limit`` items; a cursor to the next page if there are more.
-
-    >>> page_of([3, 5, 8], 2, lambda number: number)
-    Page(items=[3, 5], next_cursor='5')
-    """
-    return Page(items=found[:limit], next_cursor=str(cursor_of(found[limit - 1])) if len(found) > limit else None)
-
-
 Form = Literal["jsonl", "csv", "vw", "model", "predictions", "predictions.csv", "label-studio", "parquet"]
 NameCursor = Annotated[
     str, Query(max_length=200, pattern=r"^[^\x00]*$", description="The next_cursor of the previous page.")
 ]
-
-
-class TokenView(View):
-    """The owner of a token, without the token."""
-
-    name: str
-    role: str
-
-
-class NewTokenView(TokenView):
-    """A new token, shown only in this response."""
-
-    token: str
 
 
 class PredictBody(RequestBody):
@@ -187,12 +106,6 @@ class IdsBody(RequestBody):
     reason: Reason = ""
 
 
-class ChangedView(View):
-    """How many examples were changed; the others were so already."""
-
-    changed: int
-
-
 class CostsBody(RequestBody):
     """Known costs: ``{"id", "label"}`` with the true label, or ``{"id", "costs"}`` by label."""
 
@@ -205,12 +118,3 @@ class TokenBody(RequestBody):
 
     name: Name
     role: Literal["annotator", "reviewer", "engineer"] = "annotator"
-
-
-NamedItem = TypeVar("NamedItem", AnnotatorRow, TokenView)
-
-
-def page_by_name(found: list[NamedItem], limit: int, cursor: str) -> Page[NamedItem]:
-    """The items whose names come after the cursor, sorted by name."""
-    rest = sorted((one for one in found if one.name > cursor), key=lambda one: one.name)
-    return page_of(rest, limit, lambda one: one.name)

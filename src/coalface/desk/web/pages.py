@@ -13,8 +13,7 @@ from starlette.datastructures import FormData
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import STOPPED, Answered, NoQuestion
 from coalface.desk.web import auth
-from coalface.desk.web.api import AnyDesk
-from coalface.desk.web.api_models import visible_to
+from coalface.desk.web.api import AnyDesk, visible_to
 from coalface.desk.web.charts import learning_chart, spending_chart
 from coalface.desk.web.rendering import SentForm, bar, budget_rows, costs_in, page, sent_form, text_in
 from coalface.errors import ConflictError, UnknownIdError

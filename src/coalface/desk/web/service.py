@@ -23,8 +23,7 @@ from coalface.desk.web.label_studio_api import label_studio_api
 from coalface.desk.web.pages import pages
 from coalface.desk.web.people import access_pages
 from coalface.desk.web.rendering import error_page
-from coalface.desk.web.review_api import review_api
-from coalface.desk.web.review_pages import review_pages
+from coalface.desk.web.reviewing import review_api, review_pages
 from coalface.desk.web.webhooks import Messenger
 from coalface.errors import InputError
 from coalface.version import __version__

@@ -1,15 +1,20 @@
-"""Pages for reviewers: a list of examples to search and filter, the history of one, and a form that corrects it."""
+"""What reviewers do, over REST and on pages: examples to search and filter, their history, agreement, corrections."""
 
 import secrets
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from pydantic import Field
 
-from coalface.desk.service.reviews import ONLY, ORDERS, STATES, Wanted
+from coalface.desk.service.agreements import Agreements
+from coalface.desk.service.curation import Settled
+from coalface.desk.service.messages import Page
+from coalface.desk.service.reviews import ONLY, ORDERS, STATES, Listed, Reviewed, Surprise, Wanted
 from coalface.desk.web import auth
-from coalface.desk.web.api import AnyDesk
+from coalface.desk.web.api import COMMON, AnyDesk, Key, NamedDesk
+from coalface.desk.web.api_models import Cost, Cursor, Limit, Name, Reason, RequestBody
 from coalface.desk.web.rendering import SentForm, costs_in, page, text_in
 from coalface.errors import InputError
 
@@ -24,7 +29,64 @@ _TITLES = {
     "pool": "as they are asked about",
 }
 Word = Annotated[str, Query(max_length=1000, pattern=r"^[^\x00]*$")]
+review_api = APIRouter(dependencies=[Depends(auth.reviewer_of_api)], **COMMON)
 review_pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
+
+
+class CorrectionBody(RequestBody):
+    """The right costs of some labels, or the true ``label``, and why."""
+
+    example_id: Name
+    costs: dict[Name, Cost | None] = Field(default_factory=dict)
+    label: Name | None = None
+    reason: Reason
+
+
+@review_api.get("/projects/{project}/review")
+def review(
+    desk: NamedDesk,
+    text: Word = "",
+    label: Word = "",
+    annotator: Word = "",
+    state: Literal["", "undecided", "open", "unfinished", "closed", "passed", "retired"] = "",
+    only: Literal["", "disagreement", "flag", "corrected", "gold"] = "",
+    order: Literal["pool", "uncertain", "disagreement"] = "pool",
+    limit: Limit = 50,
+    cursor: Cursor = "",
+) -> Page[Listed]:
+    """Examples by label, annotator, state, text, disagreement or flag."""
+    start = int(cursor or 0)
+    found, total = desk.reviews.listed(Wanted(text, label, annotator, state, only, order), start, limit)
+    return Page(items=found, next_cursor=str(start + limit) if start + limit < total else None)
+
+
+@review_api.get("/projects/{project}/review/{example_id:path}")
+def about(desk: NamedDesk, example_id: Name) -> Reviewed:
+    """All about one example: what is known, what the model says, and what happened."""
+    return desk.reviews.about(example_id)
+
+
+@review_api.get("/projects/{project}/agreement")
+def agreement(desk: NamedDesk, metric: Literal["interval", "ordinal", "nominal"] = "interval") -> Agreements:
+    """Krippendorff's alpha with 95 % intervals, overall, by label and by annotator, and the distance from gold."""
+    return desk.reviews.agreements(metric)
+
+
+@review_api.get("/projects/{project}/surprises")
+def surprises(desk: NamedDesk, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> list[Surprise]:
+    """Likely wrong answers: those that the model, trained without them, finds most surprising."""
+    return desk.reviews.surprises(limit)
+
+
+@review_api.post("/projects/{project}/corrections", status_code=201)
+def correct(caller: auth.Reviewer, desk: NamedDesk, key: Key, body: CorrectionBody) -> Settled:
+    """Correct the costs of an example, with a reason. The log keeps the answers beside it."""
+    if (body.label is None) != bool(body.costs):
+        raise InputError("A correction gives either costs or the true label. Give one of them.")
+    desk.project.scale.checked(body.costs, levels=True)
+    return desk.curation.correct(
+        caller.name, body.example_id, body.costs, body.reason, label=body.label, key=f"{caller.name}:{key}"
+    )
 
 
 @review_pages.get("/review")
@@ -76,7 +138,7 @@ def surprises_page(request: Request, caller: auth.PageReviewer, desk: AnyDesk) -
 
 
 @review_pages.post("/reviewed")
-def correct(caller: auth.PageReviewer, desk: AnyDesk, form: SentForm) -> Response:
+def send_correction(caller: auth.PageReviewer, desk: AnyDesk, form: SentForm) -> Response:
     """Correct an example, then show it again or, in the queue of disagreements, the next one."""
     name, reason, key = text_in(form, "example_id"), text_in(form, "reason"), text_in(form, "key")
     label, costs = text_in(form, "label") or None, costs_in(form)
