@@ -185,7 +185,7 @@ def test_a_file_that_is_not_in_utf8_is_named(tmp_path, name):
     text = '{"text": "Grüße"}\n' if name == "e.jsonl" else 'id,text\n1,"Grüße"\n'
     (tmp_path / name).write_bytes(text.encode("latin-1"))
     given = (RECORDS, tmp_path / name) if name == "labels.txt" else (tmp_path / name, LABELS)
-    with pytest.raises(FileFormatError, match=f"{name}(, line 2: text)? must be (text in )?UTF-8"):
+    with pytest.raises(FileFormatError, match=f"{name}(, line \\d: text)? must be (text in )?UTF-8"):
         Project.create(tmp_path / "p", *given)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
