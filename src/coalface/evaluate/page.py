@@ -1,7 +1,7 @@
 """An evaluation report as tables of text, the same for the terminal and the page, as figures, and as an HTML page."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from coalface.errors import counted
 from coalface.evaluate.breakdown import CalibrationBin, Mistake
@@ -9,6 +9,9 @@ from coalface.evaluate.report import EvaluationReport, MeanCost
 from coalface.report import figure_style, html_page
 from coalface.report.figure_style import placeholder_for, styled_figure, svg_of
 from coalface.report.number_format import percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _MOST_ROWS = 10
 LEARNER = "the learner"
@@ -208,10 +211,7 @@ def draw_costs(report: EvaluationReport) -> str:
         for place, ((_, cost), colour) in enumerate(zip(lines, colours, strict=True)):
             axes.hlines(place, cost.low, cost.high, color=placeholder_for(colour), linewidth=3)
             axes.plot([cost.mean], [place], "o", color=placeholder_for(colour), markersize=8)
-        axes.set_yticks(range(len(lines)), [_plain(name) for name, _ in lines])
-        axes.set_ylim(len(lines) - 0.5, -0.5)
-        axes.set_xlabel("mean cost, 95 % interval")
-        axes.grid(axis="y", visible=False)
+        _name_rows(axes, [name for name, _ in lines], "mean cost, 95 % interval")
         return svg_of(figure, "Mean cost of the learner and its references")
 
 
@@ -222,11 +222,9 @@ def draw_mistakes(mistakes: Sequence[Mistake]) -> str:
         places = range(len(mistakes))
         colour = placeholder_for(figure_style.LEFT_OUT)
         axes.barh(places, [one.extra_cost for one in mistakes], height=0.6, color=colour)
-        axes.set_yticks(places, [_plain(f"{one.truth} -> {one.predicted}") for one in mistakes])
-        axes.set_ylim(len(mistakes) - 0.5, -0.5)
         axes.set_axisbelow(True)
-        axes.set_xlabel("total cost beyond the cheapest label")
-        axes.grid(axis="y", visible=False)
+        names = [f"{one.truth} -> {one.predicted}" for one in mistakes]
+        _name_rows(axes, names, "total cost beyond the cheapest label")
         return svg_of(figure, "The costliest mistakes")
 
 
@@ -251,6 +249,14 @@ def draw_calibration(bins: Sequence[CalibrationBin]) -> str:
         axes.set_ylabel("mean known cost")
         figure.legend(loc="outside upper center", ncols=2, handlelength=1.6)
         return svg_of(figure, "Known costs against predicted costs")
+
+
+def _name_rows(axes: "Axes", names: Sequence[str], quantity: str) -> None:
+    """Name the rows of a figure, from the top, and what its horizontal axis shows."""
+    axes.set_yticks(range(len(names)), [_plain(name) for name in names])
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlabel(quantity)
+    axes.grid(axis="y", visible=False)
 
 
 def _plain(name: str) -> str:

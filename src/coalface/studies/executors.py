@@ -16,7 +16,7 @@ from functools import cache, partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -36,7 +36,10 @@ NAMES = "threads, processes, cuda or dask://HOST:PORT"
 
 
 class SweepExecutor(ABC):
-    """Runs the cells of a sweep; unless it says otherwise, its workers see the files of this machine."""
+    """Runs the cells of a sweep; unless it says otherwise, its workers see the files of this machine.
+
+    As a context manager, it stops if the block raises an error, and releases its workers.
+    """
 
     name: str
     n_workers: int
@@ -65,14 +68,23 @@ class SweepExecutor(ABC):
     def close(self) -> None:
         """Release the workers."""
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is not None:
+                self.stop()
+        finally:
+            self.close()
+
 
 def executor_for(executor: "str | Executor", workers: int | None = None) -> SweepExecutor:
     """The executor for a name, an address or a ``concurrent.futures`` executor.
 
-    >>> threads = executor_for("threads", 2)
-    >>> threads.name, threads.n_workers
-    ('threads', 2)
-    >>> threads.close()
+    >>> with executor_for("threads", 2) as threads:
+    ...     threads.name, threads.n_workers, threads.start(lambda stop: stop()).result()
+    ('threads', 2, False)
     """
     if isinstance(executor, Executor):
         return _FuturesExecutor(executor, workers)

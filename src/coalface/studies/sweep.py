@@ -75,16 +75,10 @@ def run_sweep(
     place = Path(folder)
     with warnings.catch_warnings(), threadpool_limits(limits=1):
         warnings.simplefilter("ignore", CollapseWarning)  # the curves show it
-        workforce = executor_for(executor, workers)
-        try:
+        with executor_for(executor, workers) as workforce:
             place.mkdir(parents=True, exist_ok=True)
             with exclusive(place / FILE, patience=0.0):
                 return _Sweep(study, place, workforce).run(progress)
-        except BaseException:
-            workforce.stop()
-            raise
-        finally:
-            workforce.close()
 
 
 class _Sweep:

@@ -204,23 +204,16 @@ def run_pool(
     A task that lost its worker runs again. The first mistake of the user ends the run and is raised.
     """
     began, before, rows = time.perf_counter(), 0, 0
-    workforce = executor_for(executor, workers)
-    try:
-        with threadpool_limits(limits=1):
-            start = partial(_start, workforce, workforce.share_file(tasks[0].model.path))
-            at_once = _TASKS_PER_WORKER * workforce.n_workers
-            each = chain.from_iterable(run_tasks(start, tasks, at_once))
-            for number, ended in enumerate(each, start=1):
-                scored = _checked(ended.item, ended.result, ended.error)
-                before += scored.done_before
-                rows += 0 if scored.done_before else scored.rows
-                if progress is not None:
-                    progress(number, len(tasks))
-    except BaseException:
-        workforce.stop()
-        raise
-    finally:
-        workforce.close()
+    with executor_for(executor, workers) as workforce, threadpool_limits(limits=1):
+        start = partial(_start, workforce, workforce.share_file(tasks[0].model.path))
+        at_once = _TASKS_PER_WORKER * workforce.n_workers
+        each = chain.from_iterable(run_tasks(start, tasks, at_once))
+        for number, ended in enumerate(each, start=1):
+            scored = _checked(ended.item, ended.result, ended.error)
+            before += scored.done_before
+            rows += 0 if scored.done_before else scored.rows
+            if progress is not None:
+                progress(number, len(tasks))
     _remove_leftovers(tasks)
     return PoolOutcome(len(tasks), before, rows, time.perf_counter() - began)
 
