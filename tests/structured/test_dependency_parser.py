@@ -12,8 +12,7 @@ from coalface.errors import FileFormatError, InputError
 from coalface.kernels.state import WEIGHT
 from coalface.learner.state import NotFittedError
 from coalface.structured import DependencyParser, ParsingTask, SearchLearner
-from coalface.structured.parsing.averages import Averages
-from coalface.structured.parsing.runs import weights_of
+from coalface.structured.parsing.runs import Averages, weights_of
 from tests.structured.made_trees import sentences
 
 SYSTEMS = ["arc-hybrid", "arc-eager"]

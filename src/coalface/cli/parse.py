@@ -9,6 +9,7 @@ from coalface.cli import options
 from coalface.cli.option_groups import TrainingOptions
 from coalface.cli.option_values import given
 from coalface.cli.screen import counted, progress_bar
+from coalface.cli.tag import POLICY_PARAMETERS
 
 if TYPE_CHECKING:
     from coalface.structured import DependencyParser
@@ -79,7 +80,8 @@ def _new_parser(settings: dict[str, Any], of_policy: dict[str, Any]) -> "Depende
     from coalface.structured.policies import parser_policy
 
     seed = {name: value for name, value in of_policy.items() if name == "random_state"}  # the order of sentences, too
-    return DependencyParser(policy=parser_policy(**of_policy), **settings, **seed)
+    policy = {POLICY_PARAMETERS.get(name, name): value for name, value in of_policy.items()}
+    return DependencyParser(policy=parser_policy(**policy), **settings, **seed)
 
 
 def predict(model: options.Parser, data: options.Trees) -> None:

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from coalface.structured import SequenceTagger
     from coalface.structured.tagging.sentences import TagError
 
+POLICY_PARAMETERS = {  # of CoalClassifier, where options have other names
+    "rule": "rule__variant",
+    "slack": "rule__slack",
+    "learning_rate": "model__learning_rate",
+    "audit_rate": "audits__rate",
+    "audits": "audits__by",
+    "abstain_cost": "abstain__cost",
+}
+
 
 def train(
     data: options.Sentences,
@@ -137,7 +146,8 @@ def _new_tagger(settings: dict[str, Any], of_policy: dict[str, Any], sentences: 
     if "cost_matrix" in settings:
         costs = read_cost_matrix(settings["cost_matrix"], label_array(names))
         settings = {**settings, "classes": names, "cost_matrix": costs}
-    return SequenceTagger(policy=tagger_policy(names, **of_policy), **settings)
+    policy = {POLICY_PARAMETERS.get(name, name): value for name, value in of_policy.items()}
+    return SequenceTagger(policy=tagger_policy(names, **policy), **settings)
 
 
 def _learn(tagger: "SequenceTagger", data: Path, sentences: "list[Sentence]") -> None:

@@ -12,7 +12,6 @@ from coalface.data.numbers import finite_number, whole_number
 from coalface.errors import InputError, TiedCostsWarning
 from coalface.files.bundle import rebuilding
 from coalface.learner.classifiers import CoalClassifier
-from coalface.learner.estimator import CostClassifier
 from coalface.sklearn_base import clone
 from coalface.structured.beam import best_of_beam
 from coalface.structured.episode import Episode, EpisodeGroup, LearnedPolicy
@@ -45,7 +44,7 @@ class SearchLearner(PolicyLearner):
     """
 
     task: SearchTask[Any, Any]
-    policy: CostClassifier | None = None
+    policy: CoalClassifier | None = None
     roll_in: str = "learned"
     roll_out: str = "auto"
     mixture: float | str = 0.5
@@ -155,12 +154,12 @@ class SearchLearner(PolicyLearner):
         if policy is not None:
             self._start_from(policy, FeatureColumns(), 0, 0)
 
-    def _default_policy(self) -> CostClassifier:
+    def _default_policy(self) -> CoalClassifier:
         return CoalClassifier(
             random_state=self.random_state, model="shared" if has_action_features(self.task) else "online"
         )
 
-    def _new_policy(self) -> CostClassifier:
+    def _new_policy(self) -> CoalClassifier:
         """The policy, which has begun with the task's actions."""
         actions, shares = label_array(self.task.actions, "task.actions"), has_action_features(self.task)
         policy = begun(self._given_policy(), actions, may_have=["budget"])
@@ -179,7 +178,7 @@ class SearchLearner(PolicyLearner):
         known, count = failed._rollouts.known, self.rollouts_ + failed.rollouts_
         self._rollouts = Rollouts(self.task, count=count, known=known)
 
-    def _start_from(self, policy: CostClassifier, columns: FeatureColumns, episodes: int, passes: int) -> None:
+    def _start_from(self, policy: CoalClassifier, columns: FeatureColumns, episodes: int, passes: int) -> None:
         self.policy_ = policy
         self.episodes_, self.passes_ = episodes, passes
         self._columns = columns
@@ -210,9 +209,9 @@ class SearchLearner(PolicyLearner):
 
     def _learn_group(self, group: EpisodeGroup, numbered: list[tuple[int, Any, int]]) -> None:
         """Learn some examples side by side; if that fails, restore the state before them."""
-        before = self.policy_.warm_up
+        before = self.policy_.rule.warm_up
         set_warm_up(self.policy_, self.warm_up, self.episodes_)
-        if self.policy_.warm_up != before:
+        if self.policy_.rule.warm_up != before:
             self._rows.refresh()
             self._checkpoint.advance(self._rows)
         mark, keeps = self._columns.mark, group.choice.roll_out not in ("none", "learned")

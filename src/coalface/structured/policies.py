@@ -6,7 +6,6 @@ Everything that builds a policy, knows its parameters, or writes it to a file is
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from inspect import signature
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -16,106 +15,77 @@ from numpy.typing import NDArray
 from coalface.errors import InputError, shortened
 from coalface.files.bundle import read_bundle, rebuilding, write_bundle
 from coalface.learner.classifiers import CoalClassifier
-from coalface.learner.estimator import CostClassifier
+from coalface.learner.parameters import Coal
 from coalface.learner.state import NotFittedError
 from coalface.models.online import OnlineModel
 from coalface.sklearn_base import BaseEstimator, clone
 from coalface.structured.tagging.spans import OUTSIDE, marks_spans
 
-_KINDS = {kind.__name__: kind for kind in (CoalClassifier,)}
 _NONE: Mapping[str, Any] = MappingProxyType({})
 _STATES_PER_EXAMPLE = 100  # limits the warm-up, since a single example may have thousands of states
 _NOT_OF_A_POLICY = {  # parameters that stay at their defaults, and what to do instead
     "cost_bounds": "Costs of actions lie in [0, 1]: set the scale of the task",
     "cost_matrix": "Give the costs to the task or to its learner",
-    "abstain_cost": "An action must be taken in every state",
+    "abstain": "An action must be taken in every state",
     "price_of_truth": "States have no true label that could be bought",
     "budget": "Give the budget to the learner of the policy",
 }
-_NOT_OF_A_LINE = {*_NOT_OF_A_POLICY, "classes", "features", "miss_rate", "model", "random_state", "warm_up"} - {
-    "abstain_cost"
-}
 
 
-def tagger_policy(tags: Sequence[str], audits: str = "auto", **settings: Any) -> CoalClassifier:
-    """The default policy for these tags, with some parameters of the user.
+def tagger_policy(tags: Sequence[str], audits: Any = "auto", **settings: Any) -> CoalClassifier:
+    """The default policy for these tags, with some parameters of the user, also nested ones.
 
     Audits are "auto": if the tags mark spans, "O" is nearly always right, and an even audit hardly ever meets a span.
 
-    >>> tagger_policy(["D", "N"]).audits, tagger_policy(["B-PER", "O"], mellowness=0.3).audits
-    ('even', 'loss')
+    >>> tagger_policy(["D", "N"]).audits, tagger_policy(["B-PER", "O"], audits__rate=0.3).audits
+    ('even', Audits(by='loss', rate=0.3))
     """
     if audits == "auto":
         audits = "loss" if OUTSIDE in tags and marks_spans(tags) else "even"
-    return CoalClassifier(**{"model": "online", "audits": audits, **settings})
+    return CoalClassifier(model=OnlineModel(), audits=audits).set_params(**settings)
 
 
 def parser_policy(**settings: Any) -> CoalClassifier:
-    """The default policy of a parser, with some parameters of the user."""
-    return CoalClassifier(**{"model": "online", "mellowness": 0.5, **settings})
+    """The default policy of a parser, with some parameters of the user, also nested ones."""
+    return CoalClassifier(model=OnlineModel(), mellowness=0.5).set_params(**settings)
 
 
-def policy_settings() -> dict[str, Any]:
-    """The parameters of a policy that a line of a study may have, with their defaults.
-
-    >>> policy_settings()["rule"], "random_state" in policy_settings()
-    ('coal', False)
-    """
-    found = signature(CoalClassifier).parameters.items()
-    return {name: parameter.default for name, parameter in found if name not in _NOT_OF_A_LINE}
-
-
-def begun(given: CostClassifier, actions: Any, *, may_have: Sequence[str] = ()) -> CostClassifier:
+def begun(given: CoalClassifier, actions: Any, *, may_have: Sequence[str] = ()) -> CoalClassifier:
     """A copy of the given policy that has begun with these actions; it does not warm up."""
-    if not isinstance(given, CostClassifier):
-        raise InputError(f"policy must be a CoalClassifier or None, got {shortened(given)}.")
+    if not isinstance(given, CoalClassifier):
+        raise InputError(f"policy must be a CoalClassifier or None, got {shortened(given)}. Pass one.")
     for name, remedy in _NOT_OF_A_POLICY.items():
         value = getattr(given, name)
         if name not in may_have and value is not None and not (name == "cost_bounds" and tuple(value) == (0.0, 1.0)):
             raise InputError(f"policy must have the default {name}, got {shortened(value)}. {remedy}.")
-    return clone(given).set_params(classes=actions, warm_up=0).begin()
+    return clone(given).set_params(classes=actions, rule__warm_up=0).begin()
 
 
-def begun_compiled(given: CostClassifier, actions: Any, *, may_have: Sequence[str] = ()) -> CostClassifier:
-    """As ``begun``, for the compiled loops, which know the online model; it is also what "auto" means here.
-
-    >>> begun_compiled(CoalClassifier(mellowness=0.2), ["D", "N"]).model_
-    OnlineModel()
-    """
-    if isinstance(given, CoalClassifier) and given.model == "auto":
-        given = clone(given).set_params(model="online")
-    policy = begun(given, actions, may_have=may_have)
-    if type(policy.model_) is not OnlineModel or policy.model_.interactions is not None:
-        raise InputError(
-            f"policy must have model='online' without interactions here, got {policy.model_!r}. Use SearchLearner for "
-            "other models."
-        )
-    return policy
-
-
-def set_warm_up(policy: CostClassifier, warm_up: int, n_examples: int) -> bool:
+def set_warm_up(policy: CoalClassifier, warm_up: int, n_examples: int) -> bool:
     """Switch the policy's warm-up on or off for the next example; returns whether it is on.
 
     ``n_examples`` examples were learned before; the first ``warm_up`` belong to the warm-up.
 
-    >>> policy = CoalClassifier(["O", "NAME"], warm_up=0).tell([[1.0]] * 3, [[0.0, 1.0]] * 3)
-    >>> set_warm_up(policy, warm_up=2, n_examples=1), policy.warm_up  # 200 states at most
+    >>> policy = CoalClassifier(["O", "NAME"], rule=Coal(warm_up=0)).tell([[1.0]] * 3, [[0.0, 1.0]] * 3)
+    >>> set_warm_up(policy, warm_up=2, n_examples=1), policy.rule.warm_up  # 200 states at most
     (True, 200)
-    >>> set_warm_up(policy, warm_up=2, n_examples=2), policy.warm_up
+    >>> set_warm_up(policy, warm_up=2, n_examples=2), policy.rule.warm_up
     (False, 3)
     """
     policy.begin()
-    most, n_states = _STATES_PER_EXAMPLE * warm_up, policy.round_ - 1
+    most, n_states, before = _STATES_PER_EXAMPLE * warm_up, policy.round_ - 1, Coal.of(policy.rule).warm_up
     is_on = n_examples < warm_up and n_states < most
-    policy.warm_up = most if is_on else min(policy.warm_up, n_states)
+    now = most if is_on else min(before, n_states)
+    if now != before:
+        policy.set_params(rule__warm_up=now)
     return is_on
 
 
 class PolicyLearner(BaseEstimator, ABC):
     """The base of all learners of this package: each has a policy, which COAL teaches."""
 
-    policy: CostClassifier | None
-    policy_: CostClassifier
+    policy: CoalClassifier | None
+    policy_: CoalClassifier
     _kind: ClassVar[str]  # of its files
     _not_saved: ClassVar[tuple[str, ...]] = ("policy",)  # parameters that are not in its files, or not as they are
 
@@ -129,8 +99,8 @@ class PolicyLearner(BaseEstimator, ABC):
 
         >>> from coalface.structured import DependencyParser
         >>> parser = DependencyParser().set_params(policy__mellowness=0.2)
-        >>> parser.policy.mellowness, parser.policy.model
-        (0.2, 'online')
+        >>> parser.policy
+        CoalClassifier(mellowness=0.2, model=OnlineModel())
         """
         if self.policy is None and any(name.startswith("policy__") for name in params):
             self.policy = self._default_policy()
@@ -138,10 +108,10 @@ class PolicyLearner(BaseEstimator, ABC):
         return self
 
     @abstractmethod
-    def _default_policy(self) -> CostClassifier:
+    def _default_policy(self) -> CoalClassifier:
         """The unfitted policy of a learner to which the user gives none."""
 
-    def _given_policy(self) -> CostClassifier:
+    def _given_policy(self) -> CoalClassifier:
         return self._default_policy() if self.policy is None else self.policy
 
     def _check_fitted(self) -> None:
@@ -166,27 +136,24 @@ class PolicyLearner(BaseEstimator, ABC):
     ) -> None:
         """Write the parameters, the policy, and these JSON values and arrays to one file, atomically."""
         self._check_fitted()
-        policy = self.policy_
-        name = type(policy).__name__
-        if _KINDS.get(name) is not type(policy):
-            raise InputError(
-                f"policy must be one of coalface's own learners to be saved, got {name}. Use one of these."
-            )
+        policy, kind = self.policy_, type(self.policy_)
+        if kind is not CoalClassifier:
+            raise InputError(f"policy must be a CoalClassifier itself to be saved, got {kind.__name__}. Pass one.")
         params = {name: value for name, value in self.get_params(deep=False).items() if name not in self._not_saved}
         plain = {name: None if value is None else np.asarray(value).tolist() for name, value in params.items()}
         with policy.model_.lock:
             meta, learned = policy.bundled()
             of_learner = {"params": plain, "has_policy": self.policy is not None, "own": own, "arrays": list(arrays)}
-            write_bundle(path, self._kind, {**of_learner, "kind": name, "policy": meta}, {**learned, **arrays})
+            write_bundle(path, self._kind, {**of_learner, "policy": meta}, {**learned, **arrays})
 
     @classmethod
     def _read(
         cls, path: str | os.PathLike[str], **others: Any
-    ) -> tuple[Self, CostClassifier, dict[str, Any], dict[str, NDArray[Any]]]:
+    ) -> tuple[Self, CoalClassifier, dict[str, Any], dict[str, NDArray[Any]]]:
         """A learner with the parameters of a file and ``others``, its policy, and the values and arrays."""
         meta, arrays = read_bundle(path, cls._kind)
         with rebuilding(path, cls._kind):
             own = {name: arrays.pop(name) for name in meta["arrays"]}
-            policy = _KINDS[meta["kind"]].from_bundle(meta["policy"], arrays, path=path)
+            policy = CoalClassifier.from_bundle(meta["policy"], arrays, path=path)
             given = clone(policy) if meta["has_policy"] else None
             return cls(**{**meta["params"], "policy": given, **others}), policy, meta["own"], own

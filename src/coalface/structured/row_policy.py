@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from coalface.data.rows import Rows
 from coalface.kernels.state import RoundArrays, new_rounds
-from coalface.learner.estimator import CostClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.rounds.queries import Queries
 
 Mask = NDArray[np.bool_]
@@ -43,7 +43,7 @@ class RowPolicy:
     (1, 2)
     """
 
-    def __init__(self, learner: CostClassifier) -> None:
+    def __init__(self, learner: CoalClassifier) -> None:
         self.learner = learner
         self.refresh()
 

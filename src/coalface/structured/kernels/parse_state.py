@@ -38,9 +38,10 @@ STACKED, NEXT, LENGTH = range(3)  # words on the stack (with the root), the next
 _SET_BITS = 62
 
 
-class Actions(NamedTuple):
-    """What each of the policy's labels does: a move, and the number of the label of its arc."""
+class ParserActions(NamedTuple):
+    """The transition system, and what each of the policy's labels does: a move, and the number of its arc's label."""
 
+    system: int
     moves: I64  # (K,)
     labels: I64  # (K,) NO_WORD if the move adds no arc
     of_move: Bool  # (N_MOVES, K) which actions are possible if a move is

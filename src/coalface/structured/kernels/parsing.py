@@ -26,7 +26,7 @@ from coalface.structured.kernels.parse_state import (
     RIGHT,
     ROOT,
     U64,
-    Actions,
+    ParserActions,
     arc_head,
     arc_word,
     arcs_lost,
@@ -78,7 +78,7 @@ def possible_kinds(system: int, partial: I64) -> int:
 
 
 @called
-def _find_candidates(kinds: int, actions: Actions, candidates: Bool, n_actions: int) -> int:
+def _find_candidates(kinds: int, actions: ParserActions, candidates: Bool, n_actions: int) -> int:
     """Make the actions of some moves the candidates; returns the only one, or -1 if there are several."""
     of_move = actions.of_move
     for k in range(n_actions):
@@ -104,10 +104,9 @@ def _kind_of(move: int, kinds: int) -> int:
 
 @called
 def find_losses(
-    system: int,
     partial: I64,
     kinds: int,
-    actions: Actions,
+    actions: ParserActions,
     treebank: Treebank,
     first: int,
     wrong_label: float,
@@ -118,7 +117,7 @@ def find_losses(
 
     A wrong label of a wrong arc adds nothing if no label of it would be right.
     """
-    moves, labels = actions.moves, actions.labels
+    system, moves, labels = actions.system, actions.moves, actions.labels
     for move in range(ROOT):
         kind = _kind_of(move, kinds)
         if kind == NO_WORD:
@@ -144,9 +143,7 @@ def _find_costs(added: F64, before: float, scale: float, costs: F32) -> None:
 
 
 @called
-def find_reference(
-    system: int, partial: I64, kinds: int, actions: Actions, treebank: Treebank, first: int, arcs: I64
-) -> int:
+def find_reference(partial: I64, kinds: int, actions: ParserActions, treebank: Treebank, first: int, arcs: I64) -> int:
     """The reference's action: it loses the fewest arcs, and has the true label or, where that cannot be, the first.
 
     In a tie an arc goes before a shift, as in ``coalface.structured.parsing.task``.
@@ -156,7 +153,7 @@ def find_reference(
         kind = _kind_of(move, kinds)
         if kind != NO_WORD and (chosen == NO_WORD or arcs[move] <= arcs[chosen]):
             chosen, chosen_kind = move, kind
-    truth = treebank.labels[first + arc_word(system, partial, chosen)] if chosen in (LEFT, RIGHT) else NO_WORD
+    truth = treebank.labels[first + arc_word(actions.system, partial, chosen)] if chosen in (LEFT, RIGHT) else NO_WORD
     labelled = actions.with_label[chosen_kind, truth] if truth != NO_WORD else NO_WORD
     return int(labelled if labelled != NO_WORD else actions.first[chosen_kind])
 
@@ -204,8 +201,7 @@ def learn_sentences(
     settings: Settings,
     scratch: Scratch,
     treebank: Treebank,
-    system: int,
-    actions: Actions,
+    actions: ParserActions,
     templates: Templates,
     losses: Losses,
     memory: ParsingMemory,
@@ -233,16 +229,16 @@ def learn_sentences(
         begin(partial, n_words)
         lost = 0.0
         while not is_done(partial):
-            before, kinds = kinds, possible_kinds(system, partial)
+            before, kinds = kinds, possible_kinds(actions.system, partial)
             if kinds != before:
                 only = _find_candidates(kinds, actions, candidates, n_actions)
             action = only
-            find_losses(system, partial, kinds, actions, treebank, first, losses.wrong_label, arcs, added)
+            find_losses(partial, kinds, actions, treebank, first, losses.wrong_label, arcs, added)
             if action == NO_WORD:
                 write_columns(partial, treebank.codes, first, templates, memory.row)
                 n = _gather(model, settings, scratch, memory.row.columns)
                 if losses.imitates:
-                    _find_disagreement(find_reference(system, partial, kinds, actions, treebank, first, arcs), costs)
+                    _find_disagreement(find_reference(partial, kinds, actions, treebank, first, arcs), costs)
                 else:
                     _find_costs(added, lost, losses.scale, costs)
                 n_asked = decide_and_answer(model, settings, scratch, n, costs)
@@ -252,7 +248,7 @@ def learn_sentences(
                 if n_asked > 0:
                     pay(paid, state_key(partial, treebank.keys[sentence], lost), scratch.mask, n_actions)
             lost += added[action]
-            take(system, partial, actions.moves[action], actions.labels[action])
+            take(actions.system, partial, actions.moves[action], actions.labels[action])
         done[0] = position + 1
 
 
@@ -287,8 +283,7 @@ def parse_sentences(
     settings: Settings,
     scratch: Scratch,
     treebank: Treebank,
-    system: int,
-    actions: Actions,
+    actions: ParserActions,
     templates: Templates,
     memory: ParsingMemory,
     heads: I32,
@@ -303,7 +298,7 @@ def parse_sentences(
         n_words = treebank.starts[sentence + 1] - first - 1
         begin(partial, n_words)
         while not is_done(partial):
-            before, kinds = kinds, possible_kinds(system, partial)
+            before, kinds = kinds, possible_kinds(actions.system, partial)
             if kinds != before:
                 only = _find_candidates(kinds, actions, candidates, n_actions)
             action = only
@@ -312,7 +307,7 @@ def parse_sentences(
                 n = _gather(model, settings, scratch, memory.row.columns)
                 _predict(weights, scratch.slots, n, scratch.predicted)
                 action = best_answer(settings, candidates, scratch.predicted, scratch.offset)
-            take(system, partial, actions.moves[action], actions.labels[action])
+            take(actions.system, partial, actions.moves[action], actions.labels[action])
         for word in range(1, n_words + 1):
             heads[first + word] = partial[HEADS, word]
             labels[first + word] = partial[LABELS, word]

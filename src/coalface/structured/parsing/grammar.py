@@ -9,7 +9,7 @@ from coalface.data.formats.conllu import Tree
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError, shortened
 from coalface.structured.kernels.parse_columns import BLOCK_BITS, Templates
-from coalface.structured.kernels.parse_state import LEFT, N_MOVES, NO_WORD, REDUCE, RIGHT, ROOT, SHIFT, Actions
+from coalface.structured.kernels.parse_state import LEFT, N_MOVES, NO_WORD, REDUCE, RIGHT, ROOT, SHIFT, ParserActions
 from coalface.structured.parsing.templates import templates_for
 
 SYSTEMS = ("arc-hybrid", "arc-eager")  # in the order of their codes
@@ -40,7 +40,7 @@ class Grammar(NamedTuple):
         return list(dict.fromkeys([*self.labels, *self.root_labels]))
 
     @property
-    def actions(self) -> Actions:
+    def actions(self) -> ParserActions:
         """The actions as the kernels read them."""
         names, labels = self.names, self.all_labels
         moves = {"shift": SHIFT, "left": LEFT, "right": RIGHT, "reduce": REDUCE}
@@ -54,17 +54,12 @@ class Grammar(NamedTuple):
         with_label = np.full((N_MOVES, len(labels)), NO_WORD, np.int64)
         for move, action in zip(*np.nonzero(of_move & (numbers != NO_WORD)), strict=True):
             with_label[move, numbers[action]] = action
-        return Actions(codes, numbers, of_move, first, with_label)
+        return ParserActions(SYSTEMS.index(self.system), codes, numbers, of_move, first, with_label)
 
     @property
     def templates(self) -> Templates:
         """The feature templates as the kernels read them."""
         return templates_for(self.system, self.bits)
-
-    @property
-    def code(self) -> int:
-        """The number of the transition system."""
-        return SYSTEMS.index(self.system)
 
 
 def check_system(system: Any) -> str:

@@ -12,17 +12,17 @@ from coalface.data.formats.conllu import Tree
 from coalface.data.numbers import flag, whole_number
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import rebuilding
-from coalface.learner.estimator import CostClassifier
+from coalface.learner.classifiers import CoalClassifier
+from coalface.structured.compiled_run import begun_compiled, online_model
 from coalface.structured.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
 from coalface.structured.kernels.parsing import Losses
-from coalface.structured.parsing.averages import Averages
 from coalface.structured.parsing.grammar import Grammar, check_bits, check_system, labels_of
 from coalface.structured.parsing.known_tags import KnownTags
-from coalface.structured.parsing.runs import ParsingRun, model_of, parse, weights_of
+from coalface.structured.parsing.runs import Averages, ParsingRun, parse, weights_of
 from coalface.structured.parsing.scores import Attachment, attachment_scores
 from coalface.structured.parsing.task import best_roll_out, loss_of_label
 from coalface.structured.parsing.treebank import checked_trees, treebank_of
-from coalface.structured.policies import PolicyLearner, begun_compiled, parser_policy
+from coalface.structured.policies import PolicyLearner, parser_policy
 from coalface.structured.policy_choice import AUTO
 
 _ROLL_OUTS = (AUTO, "reference", "none")
@@ -47,7 +47,7 @@ class DependencyParser(PolicyLearner):
     """
 
     system: str = "arc-eager"
-    policy: CostClassifier | None = None
+    policy: CoalClassifier | None = None
     passes: int = 4
     shuffle: bool = True
     averaged: bool = False
@@ -112,7 +112,7 @@ class DependencyParser(PolicyLearner):
         for number in range(passes):
             before, order = self.sentences_, self._order(len(trees))
             run = ParsingRun(policy, grammar, treebank, losses, self._paid, order, warm_up, before)
-            averages = Averages(model_of(policy), len(trees)) if averaged and number == passes - 1 else None
+            averages = Averages(online_model(policy), len(trees)) if averaged and number == passes - 1 else None
             try:
                 while not run.finished:
                     run.play(None if averages is None else averages.sentences_between)
@@ -177,7 +177,7 @@ class DependencyParser(PolicyLearner):
     def _prediction_weights(self) -> NDArray[np.float32]:
         """The averaged weights, or those of the policy."""
         if self._weights is None:
-            self._weights = weights_of(model_of(self.policy_))
+            self._weights = weights_of(online_model(self.policy_))
         return self._weights
 
     # -- saving and loading --------------------------------------------------------------------
@@ -229,8 +229,8 @@ class DependencyParser(PolicyLearner):
         roll_out = best_roll_out(wrong_label) if self.roll_out == AUTO else self.roll_out
         return Losses(wrong_label, 1.0, imitates=roll_out == "none")
 
-    def _default_policy(self) -> CostClassifier:
+    def _default_policy(self) -> CoalClassifier:
         return parser_policy(random_state=self.random_state)
 
-    def _new_policy(self, grammar: Grammar) -> CostClassifier:
+    def _new_policy(self, grammar: Grammar) -> CoalClassifier:
         return begun_compiled(self._given_policy(), np.array(grammar.names))

@@ -1,19 +1,23 @@
-"""Runs the compiled parsing loops: a policy parses all sentences, or learns sentence by sentence."""
+"""Runs the compiled parsing loops: a policy parses all sentences, or learns sentence by sentence.
+
+``Averages`` are those of a model's weights over a training run.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.kernels.state import WEIGHT
-from coalface.learner.estimator import CostClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.models.online import OnlineModel
+from coalface.structured.compiled_run import CompiledRun, online_model
 from coalface.structured.kernels import parsing as kernels
 from coalface.structured.kernels.paid_costs import PaidCosts, can_store, copy_paid_costs, new_paid_costs
 from coalface.structured.kernels.parse_columns import new_state_row
 from coalface.structured.kernels.parse_state import N_MOVES, NO_WORD, new_partial
 from coalface.structured.parsing.grammar import Grammar
-from coalface.structured.policies import set_warm_up
 
 _WORDS_PER_FEATURE = 5  # of a template: a small treebank has more features per word than a large one
+_MOMENTS = 20  # of a run with averages: to add all weights takes time
 _SENTENCES_PER_CALL = 500  # of the compiled loop; in between, Ctrl-C and progress are handled
 
 
@@ -35,10 +39,10 @@ def _memory(grammar: Grammar, longest: int) -> kernels.ParsingMemory:
 
 
 def parse(
-    policy: CostClassifier, grammar: Grammar, treebank: kernels.Treebank, weights: NDArray[np.float32] | None = None
+    policy: CoalClassifier, grammar: Grammar, treebank: kernels.Treebank, weights: NDArray[np.float32] | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The predicted head and the number of the predicted label of every word; roots have -1."""
-    model, templates = model_of(policy), grammar.templates
+    model, templates = online_model(policy), grammar.templates
     heads, labels = (np.full(len(treebank.codes), NO_WORD, np.int32) for _ in range(2))
     longest = int(np.diff(treebank.starts).max(initial=1)) - 1
     with model.lock:
@@ -48,7 +52,6 @@ def parse(
             policy.settings_for(),
             model.scratch_for(len(templates.atoms)),
             treebank,
-            grammar.code,
             grammar.actions,
             templates,
             _memory(grammar, longest),
@@ -63,15 +66,12 @@ def weights_of(model: OnlineModel) -> NDArray[np.float32]:
     return np.ascontiguousarray(model.arrays()["cells"][:, WEIGHT])
 
 
-class ParsingRun:
-    """A training run over the sentences of a treebank in a given order, done in pieces.
-
-    ``n_before`` is the number of sentences that the policy has learned already; the warm-up counts them.
-    """
+class ParsingRun(CompiledRun):
+    """A run over the sentences of a treebank; ``paid`` are the costs paid for so far."""
 
     def __init__(
         self,
-        policy: CostClassifier,
+        policy: CoalClassifier,
         grammar: Grammar,
         treebank: kernels.Treebank,
         losses: kernels.Losses,
@@ -80,34 +80,20 @@ class ParsingRun:
         warm_up: int,
         n_before: int = 0,
     ) -> None:
-        self.policy, self.paid, self.order = policy, paid, order
-        self._grammar, self._treebank, self._losses = grammar, treebank, losses
-        self._warm_up, self._n_before = warm_up, n_before
+        super().__init__(policy, order, warm_up, n_before)
+        self.paid, self._grammar, self._treebank, self._losses = paid, grammar, treebank, losses
         self._lengths = np.diff(treebank.starts) - 1
         self._actions = grammar.actions
-        model_of(policy).reserve(_most_features(len(grammar.templates.atoms), grammar.bits, int(self._lengths.sum())))
+        self.model.reserve(_most_features(len(grammar.templates.atoms), grammar.bits, int(self._lengths.sum())))
         self._memory = _memory(grammar, int(self._lengths.max()))
-        self._done = np.zeros(1, np.int64)  # the kernel updates it in place, so it is right after Ctrl-C too
-
-    @property
-    def done(self) -> int:
-        """Number of sentences learned."""
-        return int(self._done[0])
-
-    @property
-    def finished(self) -> bool:
-        """Whether all sentences are learned."""
-        return self.done == len(self.order)
 
     def play(self, n_sentences: int | None = None) -> None:
         """Learn some more sentences, by default a few hundred."""
-        warms_up = set_warm_up(self.policy, self._warm_up, self._n_before + self.done)
-        n_sentences = 1 if warms_up else min(n_sentences or _SENTENCES_PER_CALL, _SENTENCES_PER_CALL)
+        n_sentences = 1 if self._warms_up(self.done) else min(n_sentences or _SENTENCES_PER_CALL, _SENTENCES_PER_CALL)
         self._learn_to(min(self.done + n_sentences, len(self.order)))
 
     def _learn_to(self, stop: int) -> None:
-        model, grammar = model_of(self.policy), self._grammar
-        templates = grammar.templates
+        model, templates = self.model, self._grammar.templates
         with model.lock:
             scratch = model.scratch_for(len(templates.atoms), only_ones=True)
             while True:
@@ -116,7 +102,6 @@ class ParsingRun:
                     self.policy.settings_for()._replace(only_ones=True),
                     scratch,
                     self._treebank,
-                    grammar.code,
                     self._actions,
                     templates,
                     self._losses,
@@ -142,7 +127,33 @@ def with_room(paid: PaidCosts, n_states: int, n_actions: int) -> PaidCosts:
     return paid
 
 
-def model_of(policy: CostClassifier) -> OnlineModel:
-    """The policy's model, which the compiled loops use directly."""
-    assert isinstance(policy.model_, OnlineModel)
-    return policy.model_
+class Averages:
+    """The mean of the weights at several moments of a run; a feature that came later had the weight 0 before."""
+
+    def __init__(self, model: OnlineModel, n_sentences: int) -> None:
+        self.sentences_between = self._next = max(n_sentences // _MOMENTS, 1)
+        self._model = model
+        self._sum = np.zeros((0, 0), np.float32)
+        self._n_added = 0
+        self._is_present = False  # whether the last weights added are those of now
+
+    def add(self, n_sentences: int) -> None:
+        """Add the present weights, after so many sentences, unless that was done a moment ago."""
+        self._is_present = n_sentences >= self._next
+        if self._is_present:
+            self._add()
+            self._next = n_sentences + self.sentences_between
+
+    @property
+    def weights(self) -> NDArray[np.float32]:
+        """The mean, with the present weights included."""
+        if not self._is_present:
+            self._add()
+            self._is_present = True
+        return self._sum / np.float32(self._n_added)
+
+    def _add(self) -> None:
+        weights = weights_of(self._model)
+        if len(self._sum):
+            weights[: len(self._sum)] += self._sum
+        self._sum, self._n_added = weights, self._n_added + 1

@@ -94,7 +94,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
 
     def allowed(self, state: _ParseState) -> list[Action]:
         """The possible moves with their labels."""
-        kinds = possible_kinds(self._grammar.code, state.partial)
+        kinds = possible_kinds(self._moves.system, state.partial)
         if kinds not in self._allowed:
             of_move = self._moves.of_move[[bool(kinds >> move & 1) for move in range(N_MOVES)]]
             self._allowed[kinds] = [self.actions[k] for k in np.flatnonzero(of_move.any(axis=0)).tolist()]
@@ -104,7 +104,7 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         """The partial tree after a move."""
         lost = self.rollout(state, action) if len(state.sentence.keys) else state.lost
         number, partial = self._number[action], state.partial.copy()
-        take(self._grammar.code, partial, int(self._moves.moves[number]), int(self._moves.labels[number]))
+        take(self._moves.system, partial, int(self._moves.moves[number]), int(self._moves.labels[number]))
         return replace(state, partial=partial, lost=lost)
 
     def features(self, state: _ParseState) -> dict[int, float]:
@@ -145,8 +145,8 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
         """What each possible action adds to the loss, and the reference's action."""
         _check_learned(state)
         arcs, added = np.zeros(N_MOVES, np.int64), np.zeros(len(self.actions))
-        kinds = possible_kinds(self._grammar.code, state.partial)
-        where = (self._grammar.code, state.partial, kinds, self._moves, state.sentence, 0)
+        kinds = possible_kinds(self._moves.system, state.partial)
+        where = (state.partial, kinds, self._moves, state.sentence, 0)
         find_losses(*where, self._charge, arcs, added)
         return added, find_reference(*where, arcs)
 

@@ -4,20 +4,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.kernels.state import COSTS_QUERIED
-from coalface.learner.estimator import CostClassifier
+from coalface.learner.classifiers import CoalClassifier
 from coalface.learner.simulating import UNLIMITED
-from coalface.models.online import OnlineModel
+from coalface.structured.compiled_run import CompiledRun, online_model
 from coalface.structured.kernels import tagging as kernels
 from coalface.structured.kernels.tagging import TagRules
-from coalface.structured.policies import set_warm_up
 from coalface.structured.tagging.tag_features import TokenRows
 
 _WORDS_PER_CALL = 20_000  # of the compiled loop; in between, Ctrl-C and progress are handled
 
 
-def predict_tags(policy: CostClassifier, tokens: TokenRows, allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
+def predict_tags(policy: CoalClassifier, tokens: TokenRows, allowed: NDArray[np.bool_]) -> NDArray[np.int32]:
     """The predicted tag of every word, as its number in ``classes_``."""
-    model = _model_of(policy)
+    model = online_model(policy)
     tags = np.zeros(len(tokens), np.int32)
     with model.lock:
         scratch = model.scratch_for(tokens.rows.longest)
@@ -25,15 +24,12 @@ def predict_tags(policy: CostClassifier, tokens: TokenRows, allowed: NDArray[np.
     return tags
 
 
-class TaggingRun:
-    """A training run over sentences in a given order, done in pieces; ``tags`` are the policy's tags of the roll-in.
-
-    ``n_before`` is the number of sentences that the policy has learned already; the warm-up counts them.
-    """
+class TaggingRun(CompiledRun):
+    """A run word by word; ``tags`` are the policy's tags of the roll-in."""
 
     def __init__(
         self,
-        policy: CostClassifier,
+        policy: CoalClassifier,
         tokens: TokenRows,
         rules: TagRules,
         truth: NDArray[np.int32],
@@ -41,41 +37,28 @@ class TaggingRun:
         warm_up: int,
         n_before: int = 0,
     ) -> None:
-        self.order = tokens.in_order(sentences)
+        super().__init__(policy, tokens.in_order(sentences), warm_up, n_before)
         self.tags = np.zeros(len(tokens), np.int32)
         self._ends = np.cumsum(np.diff(tokens.starts)[sentences])
-        self.policy, self.rules = policy, rules
-        self._tokens, self._truth = tokens, truth
-        self._warm_up, self._n_before = warm_up, n_before
-        self._done = np.zeros(1, np.int64)  # the kernel updates it in place, so it is right after Ctrl-C too
-
-    @property
-    def done(self) -> int:
-        """Number of words learned."""
-        return int(self._done[0])
+        self.rules, self._tokens, self._truth = rules, tokens, truth
 
     @property
     def sentences_done(self) -> int:
         """Number of sentences learned completely."""
         return int(np.searchsorted(self._ends, self.done, side="right"))
 
-    @property
-    def finished(self) -> bool:
-        """Whether all words are learned."""
-        return self.done == len(self.order)
-
     def play(self, budget: int = UNLIMITED) -> None:
         """Learn some more sentences, or until ``budget`` costs were asked for in total."""
         number = self.sentences_done
         begins = self.done == (self._ends[number - 1] if number else 0)
-        if begins and set_warm_up(self.policy, self._warm_up, self._n_before + number):
+        if begins and self._warms_up(number):
             self._learn_to(int(self._ends[number]), budget)
         else:
             last = np.searchsorted(self._ends, min(self.done + _WORDS_PER_CALL, len(self.order)))
             self._learn_to(int(self._ends[last if begins else number]), budget)
 
     def _learn_to(self, stop: int, budget: int) -> None:
-        model, tokens = _model_of(self.policy), self._tokens
+        model, tokens = self.model, self._tokens
         with model.lock:
             scratch = model.scratch_for(tokens.rows.longest)
             while True:
@@ -96,8 +79,3 @@ class TaggingRun:
                 if self.done == stop or model.state.counters[COSTS_QUERIED] >= budget:
                     return
                 model.make_room(int(scratch.unseen[0]))
-
-
-def _model_of(policy: CostClassifier) -> OnlineModel:
-    assert isinstance(policy.model_, OnlineModel)
-    return policy.model_

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +12,15 @@ from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import InputError
 from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder
 from coalface.evaluate.curve import Curve
-from coalface.structured.policies import policy_settings, tagger_policy
+from coalface.structured.policies import tagger_policy
 from coalface.structured.tagging.runs import predict_tags
 from coalface.structured.tagging.tag_features import TokenRows
 from coalface.structured.tagging.tagger import SequenceTagger
 
-Progress = Callable[[int, int], None]
-_NOT_OF_A_LINE = ("budget", "classes", "cost_matrix", "passes", "policy", "random_state", "roll_out", "window")
+Progress = Callable[[int, int], None] | None
+Settings = Mapping[str, Any]
+_OF_THE_TAGGER = ("conjunctions", "constraints", "history", "warm_up")
+_OF_ITS_POLICY = {"abstain": None, "audits": "auto", "mellowness": 0.12, "model": "online", "rule": "coal"}
 
 
 class TaggerLine:
@@ -33,21 +34,15 @@ class TaggerLine:
     sources = (Path(__file__).parents[1],)
 
     def __init__(self) -> None:
-        own = {name: parameter.default for name, parameter in signature(SequenceTagger).parameters.items()}
-        self._own = {name: default for name, default in own.items() if name not in _NOT_OF_A_LINE}
-        self.parameters: Mapping[str, Any] = dict(sorted({**self._own, **policy_settings(), "audits": "auto"}.items()))
+        own = SequenceTagger().get_params(deep=False)
+        self.parameters: Settings = {**_OF_ITS_POLICY, **{name: own[name] for name in _OF_THE_TAGGER}}
 
-    def check(self, settings: Mapping[str, Any], n_labels: int) -> None:
+    def check(self, settings: Settings, n_labels: int) -> None:
         """Raise an InputError if the tagger rejects these settings."""
         self._tagger(settings, [], 0).check(n_labels)
 
     def run(
-        self,
-        settings: Mapping[str, Any],
-        problem: TrainTest,
-        permutation: int,
-        checkpoints: Any,
-        progress: Progress | None = None,
+        self, settings: Settings, problem: TrainTest, permutation: int, checkpoints: Any, progress: Progress = None
     ) -> Curve:
         """One pass over the sentences in the order of the permutation, which also seeds everything random."""
         train, test = problem
@@ -55,9 +50,9 @@ class TaggerLine:
         order = np.random.default_rng(permutation).permutation(len(_lengths_of(train)))
         return tagging_curve(tagger, train, test, order=order, checkpoints=checkpoints, progress=progress)
 
-    def _tagger(self, settings: Mapping[str, Any], tags: list[str], seed: int) -> SequenceTagger:
+    def _tagger(self, settings: Settings, tags: list[str], seed: int) -> SequenceTagger:
         """The tagger of a line, whose settings are its own and those of its policy."""
-        own = {name: value for name, value in settings.items() if name in self._own}
+        own = {name: value for name, value in settings.items() if name in _OF_THE_TAGGER}
         chosen = {name: value for name, value in settings.items() if name not in own}
         return SequenceTagger(policy=tagger_policy(tags, random_state=seed, **chosen), **own)
 
@@ -72,7 +67,7 @@ def tagging_curve(
     *,
     order: Any = None,
     checkpoints: Any = "doubling",
-    progress: Progress | None = None,
+    progress: Progress = None,
 ) -> Curve:
     """The test cost of a word against roll-outs, in one pass over the sentences in this ``order``.
 

@@ -12,10 +12,12 @@ from coalface.data.numbers import flag, whole_number
 from coalface.errors import InputError
 from coalface.files.bundle import rebuilding
 from coalface.learner.budget import Budget
-from coalface.learner.estimator import CostClassifier
+from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.parameters import abstain_of, audits_of
 from coalface.learner.unlearned import warn_of_unlearned
+from coalface.structured.compiled_run import begun_compiled
 from coalface.structured.kernels.tagging import TagRules
-from coalface.structured.policies import PolicyLearner, begun_compiled, tagger_policy
+from coalface.structured.policies import PolicyLearner, tagger_policy
 from coalface.structured.tagging.runs import TaggingRun, predict_tags
 from coalface.structured.tagging.sentences import (
     check_legal,
@@ -42,8 +44,8 @@ class SequenceTagger(PolicyLearner):
     ``constraints`` "bio" or "bilou" allows only tags that form valid spans. ``policy`` is an unfitted
     ``CoalClassifier``, by default ``CoalClassifier(model="online")``, which audits by loss if the tags mark spans. The
     first ``warm_up`` sentences are rolled out in full. ``budget`` limits the roll-outs: a number of them, spread over
-    the words of one call of ``fit``, or a ``Budget``. If the policy abstains, a word gets its ``abstain_label`` where
-    every tag is predicted to cost more.
+    the words of one call of ``fit``, or a ``Budget``. If the policy abstains, a word gets its ``abstain.label``
+    where every tag is predicted to cost more.
 
     >>> sentences, tags = [["The", "cat", "sleeps"], ["A", "dog"]] * 30, [["D", "N", "V"], ["D", "N"]] * 30
     >>> tagger = SequenceTagger().fit(sentences, tags)
@@ -55,7 +57,7 @@ class SequenceTagger(PolicyLearner):
 
     classes: Any = None
     cost_matrix: Any = None
-    policy: CostClassifier | None = None
+    policy: CoalClassifier | None = None
     passes: int = 1
     window: int = 2
     history: int = 2
@@ -122,9 +124,11 @@ class SequenceTagger(PolicyLearner):
 
     def _warn_of_unlearned(self, truth: NDArray[np.int32], tags: NDArray[np.int32]) -> None:
         limited = self.budget is not None
-        warn_of_unlearned(self.classes_, truth, tags.__getitem__, on_budget=limited, audits=self.policy_.audits)
+        warn_of_unlearned(
+            self.classes_, truth, tags.__getitem__, on_budget=limited, audits=audits_of(self.policy_.audits)
+        )
 
-    def _start_budget(self, policy: CostClassifier, n_words: int) -> None:
+    def _start_budget(self, policy: CoalClassifier, n_words: int) -> None:
         """Spread what is left of the budget over the next words; one that says over how many begins only once."""
         budget = self._checked_budget()
         if budget.over is None:
@@ -156,7 +160,7 @@ class SequenceTagger(PolicyLearner):
     # -- predicting ----------------------------------------------------------------------------
 
     def predict(self, sentences: Any) -> list[list[Any]]:
-        """The predicted tags of every sentence; ``abstain_label`` for words that it gives no tag."""
+        """The predicted tags of every sentence; ``abstain.label`` for words that it gives no tag."""
         self._check_fitted()
         words = check_words(sentences)
         tokens = self._tokens(words, len(self.classes_))
@@ -187,8 +191,8 @@ class SequenceTagger(PolicyLearner):
         """
         words, given = check_tagged(sentences, tags)
         predicted = self.predict(words)
-        if self.policy_.abstain_cost is not None:  # a word without a tag is outside all spans
-            names = {self.policy_.abstain_label: OUTSIDE}
+        if self.policy_.abstain is not None:  # a word without a tag is outside all spans
+            names = {self._no_tag: OUTSIDE}
             predicted = [[names.get(tag, tag) for tag in sentence] for sentence in predicted]
         return span_f1(given, predicted)
 
@@ -215,19 +219,23 @@ class SequenceTagger(PolicyLearner):
 
     # -- internals -----------------------------------------------------------------------------
 
-    def _default_policy(self, classes: Any = None) -> CostClassifier:
+    def _default_policy(self, classes: Any = None) -> CoalClassifier:
         tags = self.classes if classes is None else classes
         return tagger_policy([] if tags is None else list(tags), random_state=self.random_state)
 
-    def _new_policy(self, classes: NDArray[np.str_]) -> CostClassifier:
+    def _new_policy(self, classes: NDArray[np.str_]) -> CoalClassifier:
         given = self._default_policy(classes) if self.policy is None else self.policy
-        return begun_compiled(given, classes, may_have=["abstain_cost"])
+        return begun_compiled(given, classes, may_have=["abstain"])
 
     def _answers(self) -> NDArray[Any]:
-        """All that ``predict`` may return for a word: the tags and, last, ``abstain_label``."""
-        if self.policy_.abstain_cost is None:
-            return self.classes_
-        return np.array([*self.classes_.tolist(), self.policy_.abstain_label], object)
+        """All that ``predict`` may return for a word: the tags and, last, the answer without one."""
+        return np.array([*self.classes_.tolist(), self._no_tag], object)
+
+    @property
+    def _no_tag(self) -> Any:
+        """What ``predict`` returns for a word where the policy abstains."""
+        abstain = abstain_of(self.policy_.abstain)
+        return None if abstain is None else abstain.label
 
     def _tokens(self, words: list[list[str]], n_tags: int) -> TokenRows:
         lengths = [len(sentence) for sentence in words]
