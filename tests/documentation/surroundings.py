@@ -23,7 +23,6 @@ CHANGES = {
         "--out results": "--out by_command",
         "report results": "report by_command",
     },
-    "which-model.md": {"8000": "500"},
 }
 NUMBERS_VARY = {"labelling.md": "eight workers answer at the same time"}  # in what the commands print
 
