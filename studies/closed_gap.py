@@ -19,7 +19,7 @@ from coalface.data.dataset import TrainTest
 from coalface.errors import InputError
 from coalface.evaluate.summary import read_off
 from coalface.studies.cells import fingerprint_of
-from coalface.studies.findings import DataFacts, Findings, Run
+from coalface.studies.findings import DataFacts, Findings, FinishedRun
 from coalface.studies.selection import choose_rates
 from coalface.studies.tables import read_tables
 from stored_data import load
@@ -98,7 +98,7 @@ def wins(findings: Findings) -> tuple[int, int]:
     return better, both
 
 
-def _costs_at(runs: Sequence[Run], costs: np.ndarray) -> np.ndarray:
+def _costs_at(runs: Sequence[FinishedRun], costs: np.ndarray) -> np.ndarray:
     """The test cost of every run (rows) at these numbers of costs."""
     return read_off([run.points for run in runs if run.points is not None], "costs_queried", costs)
 

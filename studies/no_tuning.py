@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from coalface.evaluate.summary import band_over, questions_needed
-from coalface.studies.findings import Findings, Run
+from coalface.studies.findings import Findings, FinishedRun
 from coalface.studies.report.savings import DRAWS, DrawnInterval, medians_of_draws
 from coalface.studies.selection import choose_rates
 from coalface.studies.tables import read_tables
@@ -64,7 +64,7 @@ def rows_of(findings: Findings) -> Iterator[Row]:
     """One row per dataset of a study."""
     choices = choose_rates(findings)
     for facts in findings.data:
-        lines: dict[str, list[Sequence[Run]]] = {}
+        lines: dict[str, list[Sequence[FinishedRun]]] = {}
         for choice in choices:
             if choice.data == facts.name:
                 lines.setdefault(choice.line.split()[0], []).append(choice.runs)
@@ -80,16 +80,16 @@ def rows_of(findings: Findings) -> Iterator[Row]:
         )
 
 
-def _median(runs: Sequence[Run], field: str) -> float:
+def _median(runs: Sequence[FinishedRun], field: str) -> float:
     return float(np.median([getattr(run, field) for run in runs]))
 
 
-def _best_end(runs: Sequence[Run]) -> float:
+def _best_end(runs: Sequence[FinishedRun]) -> float:
     rates = {run.learning_rate for run in runs}
     return min(_median([run for run in runs if run.learning_rate == rate], "test_cost") for rate in rates)
 
 
-def _ratio(ours: Sequence[Run], theirs: Sequence[Run]) -> Ratio:
+def _ratio(ours: Sequence[FinishedRun], theirs: Sequence[FinishedRun]) -> Ratio:
     against = {run.permutation: run.auc for run in theirs}
     ratios = np.array([[run.auc / against[run.permutation]] for run in ours])
     draws = np.random.default_rng(0).integers(len(ratios), size=(DRAWS, len(ratios)))
@@ -97,7 +97,7 @@ def _ratio(ours: Sequence[Run], theirs: Sequence[Run]) -> Ratio:
     return Ratio(float(np.median(ratios)), DrawnInterval(float(low), float(high)))
 
 
-def _least_needed(lines: Sequence[Sequence[Run]], target: float) -> float:
+def _least_needed(lines: Sequence[Sequence[FinishedRun]], target: float) -> float:
     bands = [band_over([run.points for run in runs if run.points is not None]) for runs in lines]
     needed = [questions_needed(band, target) for band in bands]
     return min((costs for costs in needed if not np.isnan(costs)), default=np.nan)

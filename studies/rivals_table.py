@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from coalface.evaluate.summary import band_over, questions_needed
-from coalface.studies.findings import Run
+from coalface.studies.findings import FinishedRun
 from coalface.studies.selection import choose_rates
 from coalface.studies.tables import read_tables
 
@@ -25,7 +25,7 @@ RIVALS = ("regcb-epochs", "online-regression", "badge", "iwal")
 COLUMNS = ("passive", "published", "online", "default", *RIVALS)
 SCENARIOS = ("default", "online", "regcb-epochs", "online-regression")
 
-Lines = dict[str, list[Run]]
+Lines = dict[str, list[FinishedRun]]
 
 
 def lines_of(name: str) -> dict[str, Lines]:
@@ -57,17 +57,17 @@ def shared(lines: Lines) -> Lines:
     return {line: [run for run in runs if run.permutation in common] for line, runs in lines.items()}
 
 
-def area(runs: list[Run]) -> float:
+def area(runs: list[FinishedRun]) -> float:
     """The median area."""
     return float(np.median([run.auc for run in runs]))
 
 
-def end(runs: list[Run]) -> float:
+def end(runs: list[FinishedRun]) -> float:
     """The median test cost at the end."""
     return float(np.median([run.test_cost for run in runs]))
 
 
-def cell(runs: list[Run], target: float) -> str:
+def cell(runs: list[FinishedRun], target: float) -> str:
     """Area, end, and costs needed."""
     needed = questions_needed(band_over([run.points for run in runs if run.points is not None]), target)
     return f"{area(runs):.2f}, {end(runs):.3f}, " + ("never" if np.isnan(needed) else f"{needed:,.0f}")
