@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from coalface.kernels.codes import ADAX, COAL, PUBLISHED, SHADOW
 from coalface.kernels.rules import decide
-from coalface.kernels.state import ADAX, COAL, PUBLISHED, SHADOW, Settings, new_counts, new_scratch
+from coalface.kernels.state import Settings, new_counts, new_scratch
 
 _PLAIN = {
     "rule": COAL,

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coalface.kernels.budgets import count_asked_row, count_spending, decide_within_budget, set_pace
+from coalface.kernels.codes import PASSIVE
 from coalface.kernels.state import (
     AUDIT,
     COSTS_BEFORE,
@@ -16,7 +17,6 @@ from coalface.kernels.state import (
     EXAMPLES_QUERIED,
     NEW_LABEL,
     OVER_BUDGET,
-    PASSIVE,
     SLACK_FACTOR,
     TRUTHS_QUERIED,
     UNCERTAIN,

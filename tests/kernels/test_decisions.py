@@ -5,19 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coalface.kernels.codes import ALL_OR_NONE, AUTO_WARM_UP, COAL, NO_DOMINATION, PASSIVE
 from coalface.kernels.rules import in_warm_up, is_new
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
-    ALL_OR_NONE,
-    AUTO_WARM_UP,
     CANNOT_BE_BEST,
-    COAL,
     KNOWN_WELL,
     NEW_LABEL,
-    NO_DOMINATION,
     NOT_A_CANDIDATE,
     ONLY_CONTENDER,
-    PASSIVE,
     UNCERTAIN,
     WARM_UP,
     WITH_THE_REST,

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coalface.kernels.codes import DERIVATIVE, NOISE_SCALED, PRINTED, PUBLISHED, SHADOW
 from coalface.kernels.ranges import bound_costs, printed_slack, pull_each, summed_slack
-from coalface.kernels.state import DERIVATIVE, NOISE_SCALED, PRINTED, PUBLISHED, SHADOW, SLACK_FACTOR, SLOTS_USED
+from coalface.kernels.state import SLACK_FACTOR, SLOTS_USED
 from coalface.paper.schedule import Schedule
 
 from .decisions import counts_of, scratch_of, settings_of

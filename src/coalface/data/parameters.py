@@ -3,13 +3,9 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any
 
-import numpy as np
-
-from coalface.data.numbers import AUTO, choice, finite_number, flag, whole_number
 from coalface.errors import InputError, shortened
-from coalface.sklearn_base import BaseEstimator
 
 _REFUSED = object()
 
@@ -60,6 +56,8 @@ class Parameter:
 
     def checked(self, value: Any) -> Any:
         """The value as compiled code reads it; an InputError if it is not allowed."""
+        from coalface.data.numbers import AUTO, choice, finite_number, flag, whole_number  # slow to import
+
         if value is None and self.takes_none:
             return self.none
         if self.choices is not None:
@@ -73,42 +71,3 @@ class Parameter:
         if self.kind is int:
             return whole_number(self.title, value, int(max(self.least, 0)))
         return finite_number(self.title, value, self.least, self.most, above=self.above)
-
-
-class ParameterGroup(BaseEstimator):
-    """Parameters that one object owns, such as those of a rule; equal if all are equal.
-
-    A subclass has a constructor that stores its parameters. ``first`` is the one that a text alone stands for.
-    """
-
-    group: ClassVar[str]  # the learner's parameter that holds the object
-    first: ClassVar[str]
-    names: ClassVar[tuple[str, ...]] = ()  # that ``first`` may have
-
-    @classmethod
-    def of(cls, value: Any) -> Self:
-        """The object itself, or the one that a name or a mapping from a file describes."""
-        if isinstance(value, cls):
-            return value
-        if isinstance(value, str) and value in cls.names:
-            return cls(**{cls.first: value})
-        if not isinstance(value, Mapping):
-            named = f"one of {', '.join(map(repr, cls.names))}, " if cls.names else ""
-            raise InputError(f"{cls.group} must be {named}None or {cls.__name__}(...), got {shortened(value)}.")
-        known = cls._get_param_names()
-        for name in value:
-            if name not in known:
-                raise InputError(f"{cls.group} has no parameter {shortened(name)}. It has {', '.join(known)}.")
-        if cls.first not in value and not cls.names:
-            raise InputError(f"{cls.group} must have {cls.first}, got {shortened(dict(value))}. Add it.")
-        return cls(**value)
-
-    def plain(self) -> dict[str, Any]:
-        """The parameters as JSON values."""
-        return {name: value.item() if isinstance(value, np.generic) else value for name, value in vars(self).items()}
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
-        return hash((type(self), *vars(self).values()))

@@ -5,6 +5,7 @@ Kernels take arrays and scalars, trust their input, allocate nothing per example
 =======================  ===============================================================
 ``compile``              the decorator, and a cache of machine code that cannot go stale
 ``state``                data shared by kernels: a model's arrays, settings, scratch memory
+``codes``                the codes of rules, slacks and other settings
 ``features``             a hash table from feature numbers to slots
 ``regression``           predict, measure and update all labels in one pass over a row
 ``ridge``                exact ridge regression

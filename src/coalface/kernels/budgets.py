@@ -11,6 +11,7 @@ labels are decided with more slack, in proportion to how much cheaper they are.
 
 import numpy as np
 
+from coalface.kernels.codes import PASSIVE
 from coalface.kernels.compile import called, inlined
 from coalface.kernels.ranges import bound_costs
 from coalface.kernels.rules import apply_rule, ask_about_new, ask_for_all, audit, in_warm_up
@@ -20,7 +21,6 @@ from coalface.kernels.state import (
     EXAMPLES_BEFORE,
     EXAMPLES_QUERIED,
     OVER_BUDGET,
-    PASSIVE,
     SLACK_FACTOR,
     TRUTHS_QUERIED,
     WARM_UP,

@@ -13,11 +13,11 @@ import math
 
 import numpy as np
 
+from coalface.kernels.codes import ADAX
 from coalface.kernels.compile import called, inlined
 from coalface.kernels.features import claim_slots
 from coalface.kernels.regression import FASTER_ONE_BY_ONE, apply_ones_to_all, clipped, rate_for, step_for
 from coalface.kernels.state import (
-    ADAX,
     AVERAGE,
     COUNT,
     COUNT_CLASSES,

@@ -8,20 +8,11 @@ end of the scale if there is no root.
 
 import numpy as np
 
+from coalface.kernels.codes import DERIVATIVE, NOISE_SCALED, PRINTED
 from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.regression import clipped
 from coalface.kernels.rules import is_new
-from coalface.kernels.state import (
-    DERIVATIVE,
-    F32,
-    NOISE_SCALED,
-    PRINTED,
-    SLACK_FACTOR,
-    SLOTS_USED,
-    Model,
-    Scratch,
-    Settings,
-)
+from coalface.kernels.state import F32, SLACK_FACTOR, SLOTS_USED, Model, Scratch, Settings
 
 _ZERO, _ONE, _TWO, _THREE, _FOUR = (np.float32(number) for number in (0, 1, 2, 3, 4))
 TINY_CUBE = np.float32(1e-30)

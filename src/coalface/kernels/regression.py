@@ -16,21 +16,12 @@ import math
 
 import numpy as np
 
+from coalface.kernels.codes import ADAX, AUTO_RATE
 from coalface.kernels.compile import inlined
 from coalface.kernels.features import INTERCEPT, find_slot, in_unit
 from coalface.kernels.interactions import append_products
 from coalface.kernels.prefetch import AHEAD, LINE, prefetch
-from coalface.kernels.state import (
-    ADAX,
-    AUTO_RATE,
-    INVERSE_SCALE,
-    SQUARES,
-    WEIGHT,
-    Csr,
-    Model,
-    Scratch,
-    Settings,
-)
+from coalface.kernels.state import INVERSE_SCALE, SQUARES, WEIGHT, Csr, Model, Scratch, Settings
 
 _ONE = np.float32(1.0)
 _ZERO = np.float32(0.0)

@@ -4,6 +4,7 @@ import numpy as np
 
 from coalface.kernels.budgets import decide_within_budget, set_pace
 from coalface.kernels.calibration import slack_factor
+from coalface.kernels.codes import ADAX, PASSIVE, SHADOW
 from coalface.kernels.compile import called, inlined
 from coalface.kernels.ranges import bound_costs
 from coalface.kernels.regression import (
@@ -16,7 +17,7 @@ from coalface.kernels.regression import (
     shadow_sensitivity,
 )
 from coalface.kernels.rules import decide, in_warm_up
-from coalface.kernels.state import ADAX, PASSIVE, SHADOW, SLACK_FACTOR, Model, Scratch, Settings
+from coalface.kernels.state import SLACK_FACTOR, Model, Scratch, Settings
 
 
 @inlined

@@ -2,13 +2,12 @@
 
 import numpy as np
 
+from coalface.kernels.codes import ALL_OR_NONE, AUTO_WARM_UP, NO_DOMINATION, PASSIVE
 from coalface.kernels.compile import called, inlined
 from coalface.kernels.draws import uniform
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
-    ALL_OR_NONE,
     AUDIT,
-    AUTO_WARM_UP,
     CANNOT_BE_BEST,
     COSTS_QUERIED,
     F32,
@@ -16,10 +15,8 @@ from coalface.kernels.state import (
     MEAN_PREDICTED,
     MOST_AUDITED,
     NEW_LABEL,
-    NO_DOMINATION,
     NOT_A_CANDIDATE,
     ONLY_CONTENDER,
-    PASSIVE,
     ROUND,
     ROUNDS,
     UNCERTAIN,

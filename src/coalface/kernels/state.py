@@ -1,4 +1,4 @@
-"""The data that kernels share: a model's arrays, the settings, scratch memory, and the codes of rules and reasons.
+"""The data that kernels share: a model's arrays, the settings, scratch memory, and the codes of reasons.
 
 Labels are the contiguous axis everywhere, padded to a multiple of ``LANES``. So one pass over the non-zeros of an
 example serves all labels with vector instructions.
@@ -11,6 +11,8 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from coalface.kernels.codes import FIXED_SLACK
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
@@ -36,12 +38,6 @@ HISTORY = 7  # where the counts of earlier rounds begin: see kernels.history
 N_MARKS, COUNTS_PER_MARK = 128, 3
 N_COUNTERS = HISTORY + N_MARKS * COUNTS_PER_MARK
 
-# settings that the learner chooses itself
-AUTO_RATE = 0.0  # in place of a learning rate
-AUTO_WARM_UP = -1  # in place of a number of examples
-AUTO_MISSES = np.inf  # in place of a rate of misses: the model decides; in kernels the slack is fixed
-FIXED_SLACK = 2.0  # in place of a rate of misses: the slack does not follow any
-
 # outlook[...] and saving[...]: see kernels.stopping
 ANSWER, PREDICTED, CHANCE, REACHABLE = range(4)
 ROUNDS, MEAN_COST, MEAN_PREDICTED, MEAN_REACHABLE, VARIANCE, SQUARED_SHARES, STEP = range(7)
@@ -51,12 +47,6 @@ N_OUTLOOK, N_SAVING = 4, 7
 LOG_FACTOR, AUDITS, MISSES = range(3)
 N_CALIBRATION = 3
 MOST_AUDITED = 0.5  # costs per example that full audits may ask for on average
-
-# codes of rules, accumulators, sensitivities and slacks
-COAL, ALL_OR_NONE, NO_DOMINATION, PASSIVE = range(4)
-ADAX, ADAGRAD = range(2)
-SHADOW, SEEN_ONLY, DERIVATIVE = range(3)
-PUBLISHED, NOISE_SCALED, PRINTED = range(3)
 
 # reasons why a cost is or is not asked for
 (

@@ -7,6 +7,7 @@ about in full, so that the effect of skipped questions can be measured.
 
 import numpy as np
 
+from coalface.kernels.codes import COAL
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.draws import uniform
 from coalface.kernels.fill_in import Implications, fill_in
@@ -16,7 +17,6 @@ from coalface.kernels.state import (
     ANSWERED,
     ASKED_BEFORE,
     AUDIT,
-    COAL,
     F32,
     I64,
     SETTLED,

@@ -1,44 +1,67 @@
-"""The parameters of a learner: what asks, what audits and when it abstains, and the table that checks all of them.
-
-``PARAMETERS`` feeds the checks, the options of the command line, TOML files and the page ``docs/parameters.md``.
-"""
+"""The parameters of a learner: what asks, what audits and when it abstains, and the settings that they become."""
 
 import math
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from coalface.data.costs import CostScale
 from coalface.data.numbers import finite_number
-from coalface.data.parameters import Parameter, ParameterGroup
-from coalface.errors import InputError
-from coalface.kernels.state import (
-    ALL_OR_NONE,
-    AUTO_MISSES,
-    AUTO_WARM_UP,
-    COAL,
-    FIXED_SLACK,
-    NO_DOMINATION,
-    NOISE_SCALED,
-    PASSIVE,
-    PRINTED,
-    PUBLISHED,
-    Settings,
-)
+from coalface.errors import InputError, shortened
+from coalface.kernels.codes import PASSIVE, PRINTED
+from coalface.kernels.state import Settings
 from coalface.learner.budget import Budget
+from coalface.learner.parameter_table import AUDITS, PARAMETERS, RULES
 from coalface.models.choice import model_of
 from coalface.models.contract import CostModel
 from coalface.models.linear import LINEAR_PARAMETERS
 from coalface.models.online import OnlineModel
+from coalface.sklearn_base import BaseEstimator
 
 Variant = Literal["coal", "passive", "all-or-none", "no-domination"]
 Slack = Literal["noise-scaled", "published", "printed"]
-RULES = {"coal": COAL, "all-or-none": ALL_OR_NONE, "no-domination": NO_DOMINATION, "passive": PASSIVE}
-SLACKS = {"published": PUBLISHED, "noise-scaled": NOISE_SCALED, "printed": PRINTED}
-AUDITS = {"even": False, "loss": True}
+
+
+class ParameterGroup(BaseEstimator):
+    """Parameters that one object owns, such as those of a rule; equal if all are equal.
+
+    A subclass has a constructor that stores its parameters. ``first`` is the one that a text alone stands for.
+    """
+
+    group: ClassVar[str]  # the learner's parameter that holds the object
+    first: ClassVar[str]
+    names: ClassVar[tuple[str, ...]] = ()  # that ``first`` may have
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """The object itself, or the one that a name or a mapping from a file describes."""
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, str) and value in cls.names:
+            return cls(**{cls.first: value})
+        if not isinstance(value, Mapping):
+            named = f"one of {', '.join(map(repr, cls.names))}, " if cls.names else ""
+            raise InputError(f"{cls.group} must be {named}None or {cls.__name__}(...), got {shortened(value)}.")
+        known = cls._get_param_names()
+        for name in value:
+            if name not in known:
+                raise InputError(f"{cls.group} has no parameter {shortened(name)}. It has {', '.join(known)}.")
+        if cls.first not in value and not cls.names:
+            raise InputError(f"{cls.group} must have {cls.first}, got {shortened(dict(value))}. Add it.")
+        return cls(**value)
+
+    def plain(self) -> dict[str, Any]:
+        """The parameters as JSON values."""
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in vars(self).items()}
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
 
 
 class Coal(ParameterGroup):
@@ -108,108 +131,6 @@ class Abstain(ParameterGroup):
 NO_AUDITS = Audits(rate=0.0)
 GROUPS: Mapping[str, type[ParameterGroup]] = MappingProxyType({"rule": Coal, "audits": Audits, "abstain": Abstain})
 
-PARAMETERS: tuple[Parameter, ...] = (
-    Parameter(
-        path="rule.variant",
-        meaning="which costs are asked for",
-        default="coal",
-        kind=str,
-        field="rule",
-        choices=RULES,
-    ),
-    Parameter(
-        path="mellowness",
-        meaning="how much more loss than the best regressor a plausible one may have: more asks more",
-        default=0.12,
-        field="mellowness",
-        least=0.0,
-    ),
-    Parameter(
-        path="rule.width_scale",
-        meaning="a range narrower than this / sqrt(round), as a share of the cost scale, counts as known",
-        default=0.5,
-        field="width_scale",
-        least=0.0,
-    ),
-    Parameter(
-        path="rule.slack",
-        meaning="whether the slack follows the noise of each label, or is that of the paper's code or text",
-        default="noise-scaled",
-        kind=str,
-        field="slack",
-        choices=SLACKS,
-    ),
-    Parameter(
-        path="rule.warm_up",
-        meaning="examples at the start that are asked about in full",
-        default="auto",
-        kind=int,
-        field="warm_up",
-        least=0,
-        auto=AUTO_WARM_UP,
-    ),
-    Parameter(
-        path="rule.in_turn",
-        meaning="ask about an example one question at a time, so that an answer can settle the rest",
-        default=True,
-        kind=bool,
-        field="in_turn",
-    ),
-    Parameter(
-        path="rule.miss_rate",
-        meaning="how often the best label may be missed; audits measure it, and the slack follows",
-        default="auto",
-        field="miss_rate",
-        least=0.0,
-        most=1.0,
-        auto=AUTO_MISSES,
-        none=FIXED_SLACK,
-    ),
-    Parameter(
-        path="rule.alike",
-        meaning="the similarity at which two examples of one batch count as one",
-        default=1.0,
-        field="alike",
-        least=0.0,
-        most=1.0,
-        above=True,
-        none=math.inf,
-    ),
-    Parameter(
-        path="audits.rate",
-        meaning="probability of one more question about an example, which measures what the rule misses",
-        default=0.1,
-        field="audit_rate",
-        least=0.0,
-        most=1.0,
-    ),
-    Parameter(
-        path="audits.by",
-        meaning="where audits look: everywhere alike, or where the predicted label may be wrong",
-        default="even",
-        kind=str,
-        field="audits_by_loss",
-        choices=AUDITS,
-    ),
-    Parameter(
-        path="price_of_truth",
-        meaning="the price of one true label, in costs; without it, true labels are never asked for",
-        default=None,
-        field="price_of_truth",
-        least=0.0,
-        above=True,
-        none=math.inf,
-    ),
-    Parameter(
-        path="random_state",
-        meaning="seed of the audits and of forests",
-        default=0,
-        kind=int,
-        field="seed",
-        least=0,
-    ),
-    *LINEAR_PARAMETERS,
-)
 _FIELDS = {parameter.path: parameter.field for parameter in PARAMETERS}
 _TABLE = {parameter.path: parameter for parameter in PARAMETERS}
 _OF_MODELS = {parameter.path: parameter.default for parameter in LINEAR_PARAMETERS}

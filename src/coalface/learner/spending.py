@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number, whole_number
 from coalface.errors import InputError
-from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, PASSIVE, ROUND, TRUTHS_QUERIED
+from coalface.kernels.codes import PASSIVE
+from coalface.kernels.state import COSTS_QUERIED, EXAMPLES_QUERIED, ROUND, TRUTHS_QUERIED
 from coalface.learner.budget import Budget, Counts
 from coalface.learner.forecasting import Forecast, Interval, Pace, asked_history, interval_of
 from coalface.learner.parameters import settings_for

@@ -17,15 +17,12 @@ from coalface.data.rows import Rows
 from coalface.errors import InputError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels import precomputed_ranges
+from coalface.kernels.codes import AUTO_MISSES, FIXED_SLACK, NOISE_SCALED, PASSIVE
 from coalface.kernels.fill_in import Implications, no_implications
 from coalface.kernels.rounds import price_paid
 from coalface.kernels.state import (
-    AUTO_MISSES,
-    FIXED_SLACK,
     LOG_FACTOR,
     NO_ROUNDS,
-    NOISE_SCALED,
-    PASSIVE,
     ROUND,
     Counted,
     RoundArrays,

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from coalface.kernels.codes import ADAX
 from coalface.kernels.features import INTERCEPT
 from coalface.kernels.forest import LEAF
-from coalface.kernels.state import ADAX, INVERSE_SCALE, SLOTS_USED, SQUARES, WEIGHT, Model, Settings
+from coalface.kernels.state import INVERSE_SCALE, SLOTS_USED, SQUARES, WEIGHT, Model, Settings
 from coalface.kernels.tree_reading import Trees
 from coalface.models.values import FeatureEffects
 

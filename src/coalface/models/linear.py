@@ -1,7 +1,7 @@
 """The parameters of linear regressors, which compiled code reads from the settings."""
 
 from coalface.data.parameters import Parameter
-from coalface.kernels.state import ADAGRAD, ADAX, AUTO_RATE, DERIVATIVE, SEEN_ONLY, SHADOW
+from coalface.kernels.codes import ADAGRAD, ADAX, AUTO_RATE, DERIVATIVE, SEEN_ONLY, SHADOW
 
 ACCUMULATORS = {"adax": ADAX, "adagrad": ADAGRAD}
 SENSITIVITIES = {"shadow": SHADOW, "seen-only": SEEN_ONLY, "derivative": DERIVATIVE}

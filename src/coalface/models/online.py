@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError, InputError
 from coalface.kernels import online, serving
+from coalface.kernels.codes import FIXED_SLACK
 from coalface.kernels.features import fill_table
 from coalface.kernels.state import (
     COUNT_CLASSES,
-    FIXED_SLACK,
     INVERSE_SCALE,
     LEVELS,
     MOST_IMPLIED,

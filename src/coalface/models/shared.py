@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from coalface.data.label_features import BLOCK, label_rows
 from coalface.data.rows import Rows
 from coalface.errors import InputError, shortened
-from coalface.kernels.state import COAL, FIXED_SLACK, Settings
+from coalface.kernels.codes import COAL, FIXED_SLACK
+from coalface.kernels.state import Settings
 from coalface.models.contract import CostModel
 from coalface.models.forest import ForestModel
 from coalface.models.online import OnlineModel

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from coalface.data.numbers import flag
 from coalface.data.rows import Rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError, MisspecifiedWarning
-from coalface.kernels.state import FIXED_SLACK, NOISE_SCALED, ROUND, Settings
+from coalface.kernels.codes import FIXED_SLACK, NOISE_SCALED
+from coalface.kernels.state import ROUND, Settings
 from coalface.models.contract import CostModel
 from coalface.models.linear import FIT_INTERCEPT
 from coalface.models.model_arrays import restored_counts

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
-from coalface.kernels import budgets, calibration, implied, ranges, regression, rules, state, turns
+from coalface.kernels import budgets, calibration, codes, implied, ranges, regression, rules, state, turns
 
 _FILES = (
     "state",
@@ -23,10 +23,13 @@ _FILES = (
     "score",
 )
 _CONSTANTS: dict[ModuleType, tuple[str, ...]] = {
+    codes: (
+        *("COAL", "ALL_OR_NONE", "NO_DOMINATION", "PASSIVE", "ADAX", "SHADOW", "DERIVATIVE", "NOISE_SCALED", "PRINTED"),
+        *("AUTO_RATE", "AUTO_WARM_UP"),
+    ),
     state: (
         *("LEVELS", "COUNT_CLASSES", "COUNT", "AVERAGE", "WEIGHT", "SQUARES", "INVERSE_SCALE", "UNSEEN"),
-        *("UNSEEN_INVERSE_SCALE", "SMALLEST_VALUE", "LARGEST_VALUE", "AUTO_RATE", "AUTO_WARM_UP", "MOST_AUDITED"),
-        *("COAL", "ALL_OR_NONE", "NO_DOMINATION", "PASSIVE", "ADAX", "SHADOW", "DERIVATIVE", "NOISE_SCALED", "PRINTED"),
+        *("UNSEEN_INVERSE_SCALE", "SMALLEST_VALUE", "LARGEST_VALUE", "MOST_AUDITED"),
         *("NOT_A_CANDIDATE", "KNOWN_WELL", "UNCERTAIN", "WARM_UP", "WITH_THE_REST", "AUDIT", "OVER_BUDGET", "SETTLED"),
         "ANSWERED",
     ),
