@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coalface import CoalClassifier
+from coalface import Coal, CoalClassifier
 
 LABELS = ["billing", "refunds", "technical", "sales", "legal"]
 WATCHED = {"a plain invoice": 0, "an angry letter": 4, "an unclear message": 2}
@@ -38,7 +38,7 @@ def watched_rows() -> np.ndarray:
 def run() -> dict[str, object]:
     """For each watched ticket and each number of tickets learned: range, prediction and reason of every cost."""
     X, cost = problem(max(SHOWN), seed=0)
-    learner = CoalClassifier(classes=LABELS, model="online", warm_up=10, random_state=0)
+    learner = CoalClassifier(classes=LABELS, model="online", rule=Coal(warm_up=10), random_state=0)
     rows, steps, learned = watched_rows(), [], 0
     for shown in SHOWN:
         for row in range(learned, shown):

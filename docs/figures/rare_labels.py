@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coalface import CoalClassifier, simulate
+from coalface import Audits, CoalClassifier, simulate
 from coalface.studies.known import load_known
 
 PERMUTATIONS = range(20, 25)
@@ -15,7 +15,7 @@ MATRIX = np.array([[0.0, FALSE_ALARM], [MISSED, 0.0]])  # row = truth, column = 
 
 
 WAYS: dict[str, dict[str, Any]] = {
-    "auto, true labels": {"price_of_truth": 1, "audit_rate": 0.05},
+    "auto, true labels": {"price_of_truth": 1, "audits": Audits(0.05)},
     "auto, single costs": {},
     "passive, online, true labels": {"model": "online", "rule": "passive"},
 }

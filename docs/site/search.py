@@ -35,7 +35,7 @@ def weight(page: str) -> float | None:
 def with_members_once(html: str, described: set[tuple[type, str]]) -> str:
     """A page of the reference whose members are left out of the search if they are ``described`` already.
 
-    >>> page = '<h3 id="coalface.CoalClassifier.ask">ask</h3> <h3 id="coalface.RidgeCoalClassifier.ask">ask</h3>'
+    >>> page = '<h3 id="coalface.OnlineModel.saved">saved</h3> <h3 id="coalface.RidgeModel.saved">saved</h3>'
     >>> with_members_once(page, set()).count("data-search-exclude")
     1
     """

@@ -106,7 +106,7 @@ def test_pages_to_look_things_up_in_weigh_less_in_the_search_than_guides():
 
 def test_a_member_that_several_classes_share_is_found_once_and_those_of_their_own_stay():
     search, described = _loaded("search"), set()
-    names = ["CoalClassifier.ask", "RidgeCoalClassifier.ask", "CoalClassifier.predict", "RidgeModel.predict"]
+    names = ["OnlineModel.saved", "RidgeModel.saved", "OnlineModel.predict", "RidgeModel.predict"]
     html = "".join(f'<h3 id="coalface.{name}" class="doc">' for name in names)
     marked = search.with_members_once(html, described).split("<h3")[1:]
     assert [name for name, heading in zip(names, marked, strict=True) if "exclude" in heading] == [names[1]]
