@@ -59,7 +59,12 @@ class CommitteeModel(CostModel):
     standing: Standing
     undecided: bool  # whether no row was learned yet
 
-    def __init__(self, joining: Sequence[str] = ("forest", "rbf", "classes"), *, online: Any = None) -> None:
+    def __init__(
+        self,
+        joining: Sequence[str] = ("forest", "rbf", "classes"),
+        *,
+        online: OnlineModel | Mapping[str, Any] | None = None,
+    ) -> None:
         self.joining = joining
         self.online = online
 

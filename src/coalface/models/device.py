@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from coalface.data.numbers import choice
 from coalface.kernels.cuda.library import cuda_library
 
+DeviceName = Literal["cpu", "cuda"]
+Precision = Literal["single", "tf32"]
 _CPU, _CUDA = range(2)
 _DEVICES = {"cpu": _CPU, "cuda": _CUDA}
 SINGLE, TF32 = range(2)  # of matrix products: 24 bits per factor, or 11 on tensor cores; sums have 24

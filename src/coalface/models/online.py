@@ -3,7 +3,7 @@
 Its state is ``kernels.state.Model``. This module allocates these arrays and grows them as new features appear.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -36,7 +36,7 @@ from coalface.kernels.state import (
     new_scratch,
 )
 from coalface.models.contract import CostModel
-from coalface.models.device import is_gpu
+from coalface.models.device import DeviceName, is_gpu
 from coalface.models.feature_effects import online_effects
 from coalface.models.interactions import column_ranges, most_products, plain_interactions
 from coalface.models.linear import LINEAR_PARAMETERS
@@ -83,8 +83,8 @@ class OnlineModel(CostModel):
         accumulator: Literal["adax", "adagrad"] = "adax",
         sensitivity: Literal["shadow", "seen-only", "derivative"] = "shadow",
         fit_intercept: bool = True,
-        interactions: Any = None,
-        device: str = "cpu",
+        interactions: int | Sequence[Any] | NDArray[Any] | None = None,
+        device: DeviceName = "cpu",
     ) -> None:
         self.learning_rate = learning_rate
         self.accumulator = accumulator

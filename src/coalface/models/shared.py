@@ -5,7 +5,7 @@ ranked list, tools described by text, or the mentions that a word may refer to.
 """
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 from coalface.models.values import NO_WEIGHTS, Costs, Mask, Ranged
 
+Regressor = Literal["online", "ridge", "rbf", "forest"] | OnlineModel | Mapping[str, Any]
 _ONLINE = "online"
 _REGRESSORS = (_ONLINE, "ridge", "rbf", "forest")
 _PREFIX = "shared_"  # of the regressor's arrays, whose names are those of this model's counts
@@ -44,7 +45,7 @@ class SharedModel(CostModel):
     reads_label_features = True
     regressor_: CostModel
 
-    def __init__(self, regressor: Any = _ONLINE) -> None:
+    def __init__(self, regressor: Regressor = "online") -> None:
         self.regressor = regressor
 
     def begin(self, n_labels: int, settings: Settings) -> Self:

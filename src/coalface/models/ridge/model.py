@@ -6,7 +6,7 @@ block at a time. Features come from a ``FeatureMap``: the rows, or a Gaussian ke
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,12 +61,12 @@ class RidgeModel(CostModel):
 
     def __init__(
         self,
-        regularization: float | str = LIGHT,
-        kernel: str = "linear",
+        regularization: float | Literal["light", "auto"] = "light",
+        kernel: Literal["linear", "rbf"] = "linear",
         n_components: int = 500,
         fit_intercept: bool = True,
-        device: str = "cpu",
-        precision: str = "single",
+        device: devices.DeviceName = "cpu",
+        precision: devices.Precision = "single",
     ) -> None:
         self.regularization = regularization
         self.kernel = kernel
@@ -105,7 +105,7 @@ class RidgeModel(CostModel):
         self.features.first.add_label()
         self.regression.add_label(self.teachers())
 
-    def moved(self, device: str, precision: str = "single") -> Self:
+    def moved(self, device: devices.DeviceName, precision: devices.Precision = "single") -> Self:
         """The same model on another device."""
         params = {**self.get_params(deep=False), "device": device, "precision": precision}
         model = type(self)(**params).begin(self.n_labels, self.settings)
