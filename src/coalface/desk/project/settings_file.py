@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from coalface.data.parameters import ParameterGroup
 from coalface.desk.log.ownership import new_id
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
+from coalface.learner.parameters import ParameterGroup
 from coalface.models.choice import described_model
 from coalface.models.contract import CostModel
 from coalface.rounds.database import without_password
