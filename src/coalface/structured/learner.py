@@ -18,10 +18,10 @@ from coalface.structured.episode import Episode, EpisodeGroup, LearnedPolicy
 from coalface.structured.feature_columns import FeatureColumns
 from coalface.structured.known_losses import KnownLosses, fingerprint
 from coalface.structured.policies import PolicyLearner, begun, set_warm_up
-from coalface.structured.policy_choice import PolicyChoice
+from coalface.structured.policy_choice import PolicyChoice, RollIn
 from coalface.structured.rollouts import Rollouts
 from coalface.structured.row_policy import PolicyCheckpoint, RowPolicy
-from coalface.structured.task import SearchTask, check_task, complete, has_action_features, valid_actions
+from coalface.structured.task import RollOut, SearchTask, check_task, complete, has_action_features, valid_actions
 
 _ENOUGH_COSTS = 200  # of actions other than the reference's, for the warning of ties
 Progress = Callable[[int, int, int], None]
@@ -45,8 +45,8 @@ class SearchLearner(PolicyLearner):
 
     task: SearchTask[Any, Any]
     policy: CoalClassifier | None = None
-    roll_in: str = "learned"
-    roll_out: str = "auto"
+    roll_in: RollIn = "learned"
+    roll_out: RollOut = "auto"
     mixture: float | str = 0.5
     passes: int = 1
     warm_up: int = 10

@@ -4,7 +4,7 @@ Random draws depend only on the seed, the episode, the step and the action, so a
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -12,12 +12,13 @@ from coalface.data.numbers import whole_number
 from coalface.errors import InputError, shortened
 from coalface.structured.mixtures import reference_share
 from coalface.structured.rollouts import Policy
-from coalface.structured.task import Action, SearchTask
+from coalface.structured.task import Action, RollOut, SearchTask
 
 _ROLL_IN, _ROLL_OUT = 1, 2  # independent random streams
-ROLL_INS = ("learned", "reference", "mixed")
+RollIn = Literal["learned", "reference", "mixed"]
+ROLL_INS = get_args(RollIn)
 AUTO = "auto"  # in place of a roll-out: the task's own
-ROLL_OUTS = (AUTO, "reference", "learned", "mixed", "mixed-per-state", "none")
+ROLL_OUTS = get_args(RollOut)
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class PolicyChoice:
     True
     """
 
-    roll_in: str
-    roll_out: str
+    roll_in: RollIn
+    roll_out: RollOut
     mixture: float | str
     seed: int
 

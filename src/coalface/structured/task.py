@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from coalface.errors import InputError
 Example = TypeVar("Example")
 State = TypeVar("State")
 Action = str | int
+RollOut = Literal["auto", "reference", "learned", "mixed", "mixed-per-state", "none"]
 Features = Mapping[str, float] | Mapping[int, float] | NDArray[Any] | Sequence[float]
 
 
@@ -45,7 +46,7 @@ class SearchTask(ABC, Generic[Example, State]):
 
     actions: Sequence[Action]  # all possible actions; the labels of the policy
     scale: float = 1.0  # the excess loss that counts as cost 1; larger ones are clipped
-    roll_out: str = "reference"  # what ``SearchLearner(roll_out="auto")`` does, the better one for this task
+    roll_out: RollOut = "reference"  # what ``SearchLearner(roll_out="auto")`` does, the better one for this task
     charges_every_mistake: bool = False  # whether equal costs are facts after a mistake, too: see ``state_costs``
     longest: int = 1_000_000  # most steps of an episode; one that takes more is stopped with an error
 

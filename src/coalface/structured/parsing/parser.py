@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,13 +46,13 @@ class DependencyParser(PolicyLearner):
     Attachment(unlabelled=1.0, labelled=1.0)
     """
 
-    system: str = "arc-eager"
+    system: Literal["arc-eager", "arc-hybrid"] = "arc-eager"
     policy: CoalClassifier | None = None
     passes: int = 4
     shuffle: bool = True
     averaged: bool = False
     wrong_label: float = 1.0
-    roll_out: str = "auto"
+    roll_out: Literal["auto", "reference", "none"] = "auto"
     hash_bits: int = 14
     warm_up: int = 10
     random_state: int = 0

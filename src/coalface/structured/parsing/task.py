@@ -17,7 +17,7 @@ from coalface.structured.kernels.parse_state import HEADS, LABELS, N_MOVES, begi
 from coalface.structured.kernels.parsing import Treebank, find_losses, find_reference, possible_kinds
 from coalface.structured.parsing.grammar import Grammar, check_bits, check_system, labels_of
 from coalface.structured.parsing.treebank import check_sentence, checked_trees, treebank_of
-from coalface.structured.task import Action, SearchTask
+from coalface.structured.task import Action, RollOut, SearchTask
 
 _UNITS = float(1 << 20)  # of losses, as in coalface.structured.kernels.paid_costs
 
@@ -160,7 +160,7 @@ def loss_of_label(wrong_label: Any, most: float = inf) -> float:
     return round(finite_number("wrong_label", wrong_label, 0.0, most) * _UNITS) / _UNITS
 
 
-def best_roll_out(wrong_label: float, scale: float = 1.0) -> str:
+def best_roll_out(wrong_label: float, scale: float = 1.0) -> RollOut:
     """What a parser learns from: whether an action is the reference's own, unless mistakes have different costs.
 
     Often several moves lose nothing, and the policy parses better if it learns one of them: see ``docs/parsing.md``.
