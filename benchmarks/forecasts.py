@@ -70,9 +70,9 @@ def forecasts(data: CostDataset, model: str, seed: int, most_rows: int) -> list[
             simulate(learner, data.X, data.cost, order=order[done:start], checkpoints=NO_CHECKPOINTS)
             done = start
         costs = learner.forecast(len(order) - done).costs
-        found.append((share, learner.price_queried_, costs.lowest, costs.expected, costs.highest))
+        found.append((share, learner.totals_.price, costs.lowest, costs.expected, costs.highest))
     simulate(learner, data.X, data.cost, order=order[done:], checkpoints=NO_CHECKPOINTS)
-    return [Seen(*one, learner.price_queried_) for one in found]
+    return [Seen(*one, learner.totals_.price) for one in found]
 
 
 def coverage_table(model: str, found: dict[str, list[Seen]]) -> Table:

@@ -35,7 +35,7 @@ def run(share: float, permutation: int, way: str) -> tuple[float, float]:
     simulate(learner, train.X[rows], MATRIX[rare[rows].astype(int)])
     alarm = learner.predict(test.X) == "sci.med"
     missed, false = 1 - alarm[rare_test].mean(), alarm[~rare_test].mean()
-    n_questions = len(rows) if "passive" in way else learner.truths_queried_ or learner.costs_queried_
+    n_questions = len(rows) if "passive" in way else learner.totals_.truths or learner.costs_queried_
     return float(n_questions), float(share * missed * MISSED + (1 - share) * false * FALSE_ALARM)
 
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from coalface.evaluate.serving import ServedCurve, simulate_serving
     from coalface.evaluate.simulation import simulate
     from coalface.learner.budget import Budget
-    from coalface.learner.classifiers import CoalClassifier
+    from coalface.learner.estimator import CoalClassifier
+    from coalface.learner.monitor import Saving
     from coalface.learner.parameters import Abstain, Audits, Coal
     from coalface.learner.pipeline import ActivePipeline
-    from coalface.learner.stopping import Saving
     from coalface.models.committee import CommitteeModel
     from coalface.models.contract import CostModel
     from coalface.models.forest import ForestModel

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.numbers import finite_number
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
 from coalface.studies.baselines import passive
 from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
 

@@ -18,7 +18,7 @@ def test_a_model_takes_renames_and_retires_labels(empty_model, capsys):
     code, out, _ = run(capsys, "labels m.coal --retire refund")
     assert (code, out) == (0, "billing\nrest\nlegal\nrefund (retired)\n")
     learner = CoalClassifier.load(empty_model)
-    assert (learner.classes_.tolist(), learner.retired_) == (["billing", "rest", "refund", "legal"], ["refund"])
+    assert (learner.classes_.tolist(), learner.labels_.retired) == (["billing", "rest", "refund", "legal"], ["refund"])
     assert json.loads(run(capsys, "labels m.coal --add refund --json")[1]) == {
         "labels": ["billing", "rest", "refund", "legal"],
         "retired": [],

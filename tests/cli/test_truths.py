@@ -32,7 +32,7 @@ def test_true_labels_are_asked_for_told_and_counted(calls, capsys):
     told = CoalClassifier.load("m.coal")
     learner = CoalClassifier(classes=LABELS, price_of_truth=2, cost_matrix=MATRIX)
     learner.tell(test.X, MATRIX[test.truth], asked=learner.ask(test.X))
-    assert (told.truths_queried_, told.costs_queried_) == (50, 0)
+    assert (told.totals_.truths, told.costs_queried_) == (50, 0)
     predicted = json_lines(run(capsys, "predict m.coal new.csv")[1])
     assert [line["label"] for line in predicted] == learner.predict(test.X).tolist()
 
@@ -57,7 +57,7 @@ def test_a_simulated_run_equals_the_librarys(calls, capsys):
     train = read_dataset("calls.csv", label="kind", cost_matrix=MATRIX)
     learner = CoalClassifier(classes=train.classes, cost_matrix=MATRIX, price_of_truth=2)
     simulate(learner, train.X, train.cost)
-    assert curve["truths_queried"][-1] == learner.truths_queried_ > 0
+    assert curve["truths_queried"][-1] == learner.totals_.truths > 0
     assert curve["costs_queried"][-1] == learner.costs_queried_
     code, out, _ = run(capsys, f"{command} --report run.html")
     assert code == 0

@@ -9,7 +9,7 @@ from coalface.desk.service.counters import Counters, Timeline
 from coalface.desk.service.messages import EstimatedMean
 from coalface.desk.service.overview import advice_on
 from coalface.desk.web.charts import spending_chart, ticks
-from coalface.learner.forecasting import Interval
+from coalface.learner.forecast import Interval
 from coalface.rounds.event_log import Event
 from tests.desk.desks import open_desk
 from tests.desk.interviewing import tell

@@ -318,5 +318,5 @@ def test_kills_lose_no_acknowledged_change_and_the_model_is_that_of_the_log(tmp_
             desk.state.model._fold(rebuilt, 0)
             assert same_bits(desk.state.model.learner, rebuilt)
             assert desk.state.model.learner.classes_.tolist() == desk.project.labels
-            assert list(desk.state.model.learner.retired_) == list(desk.project.retired)
+            assert list(desk.state.model.learner.labels_.retired) == list(desk.project.retired)
     assert len(recorded) == len(CHANGES)

@@ -271,7 +271,7 @@ def test_a_question_for_the_true_label_is_one_page_among_others(tmp_path):
         assert re.findall('name="label" value="([^"]+)"', page) == list(LABELS)
         assert client.post("/label", data=fields_of(page) | {"label": "Refunds"}).status_code == 303
         assert answers(desk) == [("ann", {"Billing": 4.0, "Refunds": 0.0, "Fraud": 4.0})]
-        assert desk.state.model.learner.truths_queried_ == 1
+        assert desk.state.model.learner.totals_.truths == 1
 
 
 def test_without_a_question_the_page_says_why(tmp_path):

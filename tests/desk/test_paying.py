@@ -111,16 +111,16 @@ def test_a_learner_that_asks_for_true_labels_does_so_at_the_desk(desk_of):
     low, high = desk.project.cost_bounds
     assert exported(desk)[0]["costs"] == {"refund": high, "delivery": high, "other": low}
     desk.settle()  # the undo is out of the model
-    assert desk.state.model.learner.truths_queried_ == 1
+    assert desk.state.model.learner.totals_.truths == 1
     question = desk.lease("ada")
     assert (
         desk.answer("ada", question.id, question.lease_id, dict.fromkeys(LABELS), "m").follow_up is None
     )  # can't tell
-    assert desk.state.model.learner.truths_queried_ == 2
+    assert desk.state.model.learner.totals_.truths == 2
     desk.state.model.rebuild()
     desk.settle()
     learner = desk.state.model.learner
-    assert (learner.truths_queried_, learner.costs_queried_, learner.round_) == (2, 0, 3)
+    assert (learner.totals_.truths, learner.costs_queried_, learner.round_) == (2, 0, 3)
 
 
 def test_half_finished_interviews_are_learned_when_the_budget_is_spent(desk_of, clock):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from coalface import Budget, CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError
 from coalface.kernels.history import mark_rounds
-from coalface.learner.forecasting import asked_history
+from coalface.learner.forecast import asked_history
 
 from ..problems import ask_and_tell, dense_problem, sparse_problem
 
@@ -32,7 +32,7 @@ def test_a_forecast_is_ordered_and_possible(seed, n_done, n_more, settings):
     most = min(4, settings.get("price_of_truth", 4)) * n_more
     for interval, limit in ((found.costs, most), (found.examples, n_more), (found.money, 0.5 * most + n_more)):
         assert 0.0 <= interval.lowest <= interval.expected <= interval.highest <= limit * (1 + 1e-12)
-    spent = learner.price_queried_
+    spent = learner.totals_.price
     assert spent <= found.costs.plus(spent).lowest  # the total contains what is spent already
     assert found.money.expected == pytest.approx(0.5 * found.costs.expected + found.examples.expected)
     assert str(found).startswith(f"the next {n_more:,} example")
@@ -61,7 +61,7 @@ def test_the_history_has_the_counts_at_marked_rounds_however_they_were_reached(t
     for i in range(100):
         learners[0].record_to(ledger) if i == 0 else None
         simulate(learners[0], X[i : i + 1], cost[i : i + 1])
-        counts.append((learners[0].examples_queried_, learners[0].costs_queried_, learners[0].truths_queried_))
+        counts.append((learners[0].examples_queried_, learners[0].costs_queried_, learners[0].totals_.truths))
     simulate(learners[1], X, cost)
     ask_and_tell(learners[2], X, cost)
     learners[0].save(tmp_path / "model.coalface")

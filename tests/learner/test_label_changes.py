@@ -45,7 +45,7 @@ def same(one, other):
     arrays = ours.keys() == theirs.keys() and all(
         np.array_equal(ours[name], theirs[name], equal_nan=ours[name].dtype.kind == "f") for name in ours
     )
-    return arrays and one.classes_.tolist() == other.classes_.tolist() and one.retired_ == other.retired_
+    return arrays and one.classes_.tolist() == other.classes_.tolist() and one.labels_.retired == other.labels_.retired
 
 
 def play(learner, rows):
@@ -95,13 +95,13 @@ class TestEveryModel:
         assert "ant" in learner.predict(X)
         learner.retire_label("ant")
         np.testing.assert_array_equal(learner.predict_cost(X), before)
-        assert learner.retired_ == ["ant"]
+        assert learner.labels_.retired == ["ant"]
         assert "ant" not in learner.predict(X)
         assert not learner.ask(X).mask[:, 0].any()
         assert "ant" not in learner.ask_row([0], [1.0])
         assert all("ant" not in asked for asked in play(learner, range(20, 40)))
         learner.add_label("ant")  # brings it back
-        assert learner.retired_ == []
+        assert learner.labels_.retired == []
         assert learner.model_.state.answered[0] == 20
         assert "ant" in learner.predict(X)
 
@@ -157,7 +157,7 @@ def test_any_sequence_of_changes_and_answers_is_replayed_bit_for_bit(model, step
         try:
             if step == "play":
                 for asked in play(learner, [number % 64 for number in range(row, row + what)]):
-                    assert not {*asked} & {*learner.retired_}
+                    assert not {*asked} & {*learner.labels_.retired}
                 row += what
             elif step == "add":
                 learner.add_label(what)
@@ -260,7 +260,7 @@ def test_a_model_of_ones_own_without_growth_says_so_and_can_still_rename_and_ret
     learner = CoalClassifier(NAMES, model=MeanModel()).tell(X[:2], COST[:2, :3])
     with pytest.raises(InputError, match=r"MeanModel cannot take a new label.*no method grow"):
         learner.add_label("dog")
-    assert learner.rename_label("ant", "auk").retire_label("bee").retired_ == ["bee"]
+    assert learner.rename_label("ant", "auk").retire_label("bee").labels_.retired == ["bee"]
     assert learner.classes_.tolist() == ["auk", "bee", "cow"]
 
 
@@ -328,7 +328,7 @@ def test_predictions_warn_of_a_new_label_and_not_of_a_retired_one():
         assert "dog" not in learner.predict(X)
     assert learner.predict(X[:1], candidates=[[False, False, False, True]]).tolist() == ["dog"]
     learner.retire_label("dog").predict(X)
-    assert "dog" not in learner.rare_labels_
+    assert "dog" not in learner.labels_.rare
 
 
 def test_a_simulated_run_goes_on_with_the_labels_of_the_learner():

@@ -116,7 +116,7 @@ def test_labels_are_served_and_observed_with_their_features():
         action = server.act(X[[i]], candidates=features[[i]])
         paid = cost[i, LABELS.index(action.labels[0])]
         server.observe(X[[i]], action.labels, paid, action.probability, candidates=features[[i]])
-    assert server.costs_seen_ == 150
+    assert server.totals_.seen == 150
     assert (server.predict(X, candidates=features) == np.array(LABELS)[cost.argmin(axis=1)]).mean() > 0.8
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coalface import CoalClassifier
-from coalface.learner.settings import AS_PUBLISHED
+from coalface.learner.parameters import AS_PUBLISHED
 
 from ..problems import dense_problem
 from ..reference.online import ReferenceCoal

@@ -123,7 +123,7 @@ def test_true_labels_count_at_their_price():
     truth = cost.argmin(axis=1)
     learner = CoalClassifier(range(4), budget=Budget(costs=25.5), price_of_truth=2.5, model="online")
     learner.interview(X, lambda i, label: float(label != truth[i]), truth=lambda i: truth[i])
-    assert learner.truths_queried_ > 0
+    assert learner.totals_.truths > 0
     assert 25.5 - 2.5 < learner.spent_ <= 25.5
     run = CoalClassifier(range(4), budget=Budget(costs=25.5), price_of_truth=2.5, model="online")
     simulate(run, X, 1.0 - np.eye(4)[truth])

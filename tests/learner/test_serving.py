@@ -58,8 +58,8 @@ def test_every_model_learns_from_what_was_served_and_replays_exactly(kind: str) 
     (X, cost), ledger = problem(25), MemoryLedger()
     learner = KINDS[kind]().record_to(ledger)
     serve(learner, X, cost)
-    assert (learner.round_, learner.costs_seen_) == (26, 25)
-    assert (learner.costs_queried_, learner.examples_queried_, learner.rare_labels_) == (0, 0, {"a": 0, "b": 0, "c": 0})
+    assert (learner.round_, learner.totals_.seen) == (26, 25)
+    assert (learner.costs_queried_, learner.examples_queried_, learner.labels_.rare) == (0, 0, {"a": 0, "b": 0, "c": 0})
     replayed = type(learner).from_ledger(ledger)
     assert_same(learner, replayed)
     assert replayed.act(X).labels.tolist() == learner.act(X).labels.tolist()
@@ -162,7 +162,7 @@ def test_bought_and_seen_costs_are_counted_apart_and_replay_together() -> None:
     learner = CoalClassifier(LABELS, model="online", budget=Budget(costs=30, over=60)).record_to(ledger)
     served = simulate_serving(learner, X, cost, ask=True)
     assert 0 < served.costs_bought == learner.costs_queried_ <= 32
-    assert 0 < learner.costs_seen_ < 60
+    assert 0 < learner.totals_.seen < 60
     assert learner.round_ == 61
     assert_same(learner, CoalClassifier.from_ledger(ledger))
 
@@ -173,7 +173,7 @@ def test_a_model_saved_between_two_served_labels_continues_alike(tmp_path: Any) 
     serve(learner, X[:20], cost[:20])
     learner.save(tmp_path / "m")
     loaded = CoalClassifier.load(tmp_path / "m")
-    assert loaded.costs_seen_ == 20
+    assert loaded.totals_.seen == 20
     assert serve(loaded, X[20:], cost[20:]) == serve(learner, X[20:], cost[20:])
 
 

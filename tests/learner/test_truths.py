@@ -170,7 +170,7 @@ def test_a_true_label_tells_the_row_of_the_matrix():
     one.tell(X[:20], truth=y[:20].tolist(), asked=queries)
     other.tell(X[:20], cost[:20], asked=queries)
     assert state_of(one) == state_of(other)
-    assert one.truths_queried_ == 20
+    assert one.totals_.truths == 20
     assert one.costs_queried_ == 0
     assert one.examples_queried_ == 20
 
@@ -197,14 +197,14 @@ def test_true_labels_and_costs_can_be_told_together():
     merged = given.copy()
     merged[[0, 3]] = cost[[0, 3]]
     np.testing.assert_array_equal(learner.predict_cost(X), twin.tell(X[:4], merged).predict_cost(X))
-    assert (learner.truths_queried_, learner.costs_queried_, learner.examples_queried_) == (2, 1, 3)
+    assert (learner.totals_.truths, learner.costs_queried_, learner.examples_queried_) == (2, 1, 3)
 
 
 def test_cannot_tell_counts_as_asked_and_teaches_nothing():
     learner = learner_with(2, model="online")
     queries = learner.ask([[1.0, 2.0]])
     learner.tell([[1.0, 2.0]], truth=[None], asked=queries)
-    assert (learner.truths_queried_, learner.costs_queried_, learner.round_) == (1, 0, 2)
+    assert (learner.totals_.truths, learner.costs_queried_, learner.round_) == (1, 0, 2)
     assert not learner.model_.state.answered.any()
 
 
@@ -256,7 +256,7 @@ def test_an_interview_asks_for_true_labels_and_costs():
     learner.interview(X, answer, truth=truth)
     simulate(twin, X, cost)
     assert state_of(learner) == state_of(twin)
-    assert calls == {"truths": learner.truths_queried_, "costs": learner.costs_queried_}
+    assert calls == {"truths": learner.totals_.truths, "costs": learner.costs_queried_}
     assert calls["truths"] > 0
     assert calls["costs"] > 0
 
@@ -266,7 +266,7 @@ def test_the_fast_path_counts_a_true_label_too():
     labels = learner.ask_row([0], [1.0])
     assert len(labels) == K
     learner.tell_row([0], [1.0], labels, MATRIX[2][labels])
-    assert (learner.truths_queried_, learner.costs_queried_) == (1, 0)
+    assert (learner.totals_.truths, learner.costs_queried_) == (1, 0)
 
 
 # -- parity, replay, files, money --------------------------------------------------------------------
@@ -285,9 +285,9 @@ def test_the_compiled_loop_equals_ask_and_tell_and_replay(price, params):
     ask_and_tell(other, X, cost, candidates)
     assert state_of(one) == state_of(other)
     assert one.saving_ == other.saving_
-    assert one.truths_queried_ > 0
+    assert one.totals_.truths > 0
     assert state_of(CoalClassifier.from_ledger(ledger)) == state_of(one)
-    assert sum(round_.ask_truth for round_ in ledger) == one.truths_queried_
+    assert sum(round_.ask_truth for round_ in ledger) == one.totals_.truths
 
 
 @pytest.mark.parametrize("params", SETTINGS, ids=str)
@@ -300,7 +300,7 @@ def test_a_run_in_batches_equals_the_loop_of_trips(batch, params):
     simulate(one, X, cost, batch=batch)
     ask_and_tell_in_batches(other, X, cost, batch)
     assert state_of(one) == state_of(other)
-    assert one.truths_queried_ > 0
+    assert one.totals_.truths > 0
 
 
 @settings(max_examples=25, deadline=None)
@@ -315,7 +315,7 @@ def test_a_price_that_is_never_worth_it_changes_nothing(seed, model, audit_rate,
     simulate(never, X, cost)
     simulate(dear, X, cost)
     assert state_of(never) == state_of(dear)
-    assert dear.truths_queried_ == 0
+    assert dear.totals_.truths == 0
 
 
 @pytest.mark.parametrize("model", ["online", "ridge", "auto", "forest"])
@@ -325,8 +325,8 @@ def test_a_saved_learner_keeps_its_true_labels(model, tmp_path):
     simulate(learner, X[:40], cost[:40])
     learner.save(tmp_path / "model.coalface")
     again = CoalClassifier.load(tmp_path / "model.coalface")
-    assert (again.truths_queried_, again.price_of_truth) == (learner.truths_queried_, 2)
-    assert learner.truths_queried_ > 0
+    assert (again.totals_.truths, again.price_of_truth) == (learner.totals_.truths, 2)
+    assert learner.totals_.truths > 0
     for one in (learner, again):
         simulate(one, X[40:], cost[40:])
     assert state_of(learner) == state_of(again)
@@ -341,7 +341,7 @@ def test_counters_of_an_earlier_version_are_filled_up(kind, tmp_path):
     saved = {name: array[:5] if name.endswith("counters") else array for name, array in model.saved().items()}
     model.restore_saved(saved)
     assert learner.costs_queried_ > 0
-    assert learner.truths_queried_ == 0
+    assert learner.totals_.truths == 0
 
 
 @pytest.mark.parametrize("model", ["online", "auto"])
@@ -355,10 +355,10 @@ def test_a_budget_counts_a_true_label_as_its_price(budget, model):
     for i in range(len(X)):
         learner.interview(X[i : i + 1], lambda _, label, i=i: cost[i, label], truth=lambda _, i=i: y[i])
         per_example, per_cost = budget.prices
-        in_costs = learner.costs_queried_ + 2 * learner.truths_queried_
+        in_costs = learner.costs_queried_ + 2 * learner.totals_.truths
         assert learner.spent_ == per_example * learner.examples_queried_ + per_cost * in_costs
         assert learner.spent_ <= budget.amount
-    assert learner.truths_queried_ > 5
+    assert learner.totals_.truths > 5
     assert learner.spent_ > 0.8 * budget.amount
     assert learner.start_budget(Budget(costs=10, over=10)).spent_ == 0.0
 
@@ -367,7 +367,7 @@ def test_a_run_counts_true_labels_and_prices_them():
     X, _, cost = problem()
     learner = learner_with(2, model="online")
     curve = simulate(learner, X, cost, X_test=X, cost_test=cost, checkpoints=[20, 50, 100])
-    assert curve.truths_queried[-1] == learner.truths_queried_
+    assert curve.truths_queried[-1] == learner.totals_.truths
     np.testing.assert_array_equal(curve.price, curve.costs_queried + 2 * curve.truths_queried)
     assert (curve.price[:2] >= [20, 50]).all()
     assert (curve.price[:2] < [20 + K, 50 + K]).all()

@@ -4,7 +4,7 @@ import numpy as np
 
 from coalface import CoalClassifier
 from coalface.data.rows import check_rows
-from coalface.learner.settings import settings_for
+from coalface.learner.parameters import settings_for
 from coalface.models.forest import ForestModel
 
 from ..problems import dense_problem, matrix_costs

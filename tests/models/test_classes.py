@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError
-from coalface.learner.settings import settings_for
+from coalface.learner.parameters import settings_for
 from coalface.models.class_fit import ClassFit, LogisticProblem, columns_of
 from coalface.models.classes import ClassModel
 

@@ -229,14 +229,14 @@ def test_the_class_model_joins_on_sparse_rows_where_true_labels_can_be_asked_for
         simulate(each, X, 1.0 * (cost > cost.min(axis=1, keepdims=True)))
     assert names_of(without) == (NAMES if kind == "dense" else ["online"])
     assert names_of(learner) == (NAMES if kind == "dense" else ["online", "classes"])
-    assert learner.truths_queried_ > 0
+    assert learner.totals_.truths > 0
 
 
 def test_the_class_model_learns_every_true_label_and_leads_first():
     X, cost = sparse_problem(1, K, 20, n_features=3000)
     learner = auto(price_of_truth=1.5).tell(X, truth=cost.argmin(axis=1).tolist())
     assert [member.leads for member in learner.committee_] == [False, True]
-    assert len(learner.model_.models[1].examples) == learner.truths_queried_ == 20
+    assert len(learner.model_.models[1].examples) == learner.totals_.truths == 20
     wider = sparse.csr_array(([1.0], ([0], [5000])), shape=(1, 9000))
     assert names_of(learner.tell(wider, truth=[0])) == ["online", "classes"]
 

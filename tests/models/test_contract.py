@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from coalface.learner.settings import settings_for
+from coalface.learner.parameters import settings_for
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array

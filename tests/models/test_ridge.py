@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
-from coalface.learner.settings import AS_PUBLISHED, settings_for
+from coalface.learner.parameters import AS_PUBLISHED, settings_for
 from coalface.models import device
 from coalface.models.ridge import RidgeModel, regression
 from coalface.models.ridge.regression import FactorRegression

@@ -20,7 +20,7 @@ def read(**line):
 
 def told(one):
     learner = CoalClassifier(classes=LABELS, price_of_truth=1.5, model="online").tell_rounds([one])
-    return learner.truths_queried_, learner.costs_queried_, learner.model_.state.answered[:3].tolist()
+    return learner.totals_.truths, learner.costs_queried_, learner.model_.state.answered[:3].tolist()
 
 
 def test_a_line_with_the_true_label_gives_all_costs_and_counts_once():
@@ -89,7 +89,7 @@ def test_ledgers_keep_who_was_true(kind, tmp_path):
     found = list(again)
     for i, one in enumerate(found):
         assert one.truth == ("abcd"[cost[i].argmin()] if one.ask_truth else None)
-    assert sum(one.ask_truth for one in found) == learner.truths_queried_ > 0
+    assert sum(one.ask_truth for one in found) == learner.totals_.truths > 0
     assert state_of(CoalClassifier.from_ledger(again)) == state_of(learner)
     if kind == "sql":
         again.close()

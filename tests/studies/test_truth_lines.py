@@ -38,7 +38,7 @@ def test_lines_that_ask_for_true_labels_are_run_and_reported(tmp_path):
         )
         simulate(learner, train.X, train.cost, order=order_of(record["permutation"], len(train)))
         assert record["curve"]["costs_queried"][-1] == learner.costs_queried_
-        assert record["curve"].get("truths_queried", [0])[-1] == learner.truths_queried_
+        assert record["curve"].get("truths_queried", [0])[-1] == learner.totals_.truths
     assert write_report_of(tmp_path).is_file()
 
 

@@ -11,7 +11,7 @@ from coalface.cli.option_values import given
 from coalface.cli.screen import counted, described_columns, spending
 
 if TYPE_CHECKING:
-    from coalface.learner.classifiers import CoalClassifier
+    from coalface.learner.estimator import CoalClassifier
 
 
 _ALL_ROWS = 2**62 - 1
@@ -125,9 +125,9 @@ def _counts(learner: "CoalClassifier") -> dict[str, int]:
     """How much a learner has learned, by what it is."""
     return {
         "example": learner.round_ - 1,
-        "true label": learner.truths_queried_,
+        "true label": learner.totals_.truths,
         "cost": learner.costs_queried_,
-        "served cost": learner.costs_seen_,
+        "served cost": learner.totals_.seen,
     }
 
 

@@ -76,8 +76,8 @@ def _labels_of_model(path: Path, change: "LabelChange | None", cost_matrix: Path
         if change is not None:
             current.change_labels(change, cost_matrix)
             current.save(path)
-    names, active = current.learner.labels_
-    return names[active].tolist(), current.learner.retired_
+    labels = current.learner.labels_
+    return labels.classes[labels.active].tolist(), labels.retired
 
 
 def _is_service(target: str) -> bool:

@@ -62,7 +62,7 @@ class LearnerOptions:
 
 
 def _published() -> dict[str, Any]:
-    from coalface.learner.classifiers import CoalClassifier
+    from coalface.learner.estimator import CoalClassifier
 
     parameters = CoalClassifier.as_published().get_params(deep=False)
     return {name: parameters[name] for name in ("mellowness", "rule", "model", "audits")}

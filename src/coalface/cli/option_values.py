@@ -10,7 +10,7 @@ from coalface.errors import InputError, shortened
 
 if TYPE_CHECKING:
     from coalface.learner.budget import Budget
-    from coalface.learner.classifiers import CoalClassifier
+    from coalface.learner.estimator import CoalClassifier
     from coalface.models.online import OnlineModel
 
 MODEL_EXISTS = "Pass --continue to learn more with it, or another --model."
@@ -52,7 +52,9 @@ def check_same_settings(learner: "CoalClassifier", settings: dict[str, Any]) -> 
     >>> from coalface import CoalClassifier
     >>> check_same_settings(CoalClassifier(mellowness=0.3), {"mellowness": 0.3})
     """
-    began, now = learner.plain_params(), type(learner)(**settings).plain_params()
+    from coalface.learner.recorder import plain_params
+
+    began, now = plain_params(learner), plain_params(type(learner)(**settings))
     for name in settings:
         if began[name] != now[name]:
             option = next((option for option, parameter in _OPTION_OF.items() if parameter == name), name)

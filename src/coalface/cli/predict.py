@@ -17,7 +17,7 @@ from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
-    from coalface.learner.classifiers import CoalClassifier
+    from coalface.learner.estimator import CoalClassifier
 
 
 Shown = Literal["none", "clipped", "unclipped"]  # the predicted costs in a line
@@ -100,7 +100,7 @@ def _predict_file(
     current, n_rows = NamedLearner.load(model), 0
     stream = Stream(data, reading.format, reading.given(), rows=block)
     for dataset in examples_of(current, stream, candidates=candidates):
-        if not n_rows and current.learner.unanswered.all():
+        if not n_rows and current.learner.model_.unanswered().all():
             warnings.warn(
                 f"{model} has learned no cost yet, so it predicts its first label. Tell it some.", stacklevel=2
             )

@@ -12,7 +12,7 @@ from coalface.errors import counted as counted
 
 if TYPE_CHECKING:
     from coalface.data.encoding.encoder import Encoder
-    from coalface.learner.classifiers import CoalClassifier
+    from coalface.learner.estimator import CoalClassifier
 
 QUIET_SECONDS = 30.0  # between two lines of progress in a log
 
@@ -29,7 +29,7 @@ class Progress(Protocol):
 
 def rarely_best(learner: "CoalClassifier") -> str | None:
     """A line that names the labels hardly ever seen; None if there are none, or too few examples to tell."""
-    rare = learner.rare_labels_
+    rare = learner.labels_.rare
     if not rare or learner.examples_queried_ < _ENOUGH * len(learner.classes_):
         return None
     named = ", ".join(f"{label} ({often})" for label, often in list(rare.items())[:_MOST_NAMED])
@@ -130,7 +130,7 @@ def with_forecast(progress: Progress, learner: "CoalClassifier", what: str) -> C
     """A function that shows how much of a run is done, and how many costs it will take in all."""
 
     def show(done: int, total: int) -> None:
-        left = learner.forecast(max(total - done, 0)).costs.plus(learner.price_queried_)
-        progress(done, total, f"{what}: {learner.price_queried_:,.0f} of {left} costs")
+        left = learner.forecast(max(total - done, 0)).costs.plus(learner.totals_.price)
+        progress(done, total, f"{what}: {learner.totals_.price:,.0f} of {left} costs")
 
     return show

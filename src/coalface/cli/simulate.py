@@ -19,7 +19,7 @@ from coalface.errors import InputError
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
     from coalface.evaluate.curve import Curve
-    from coalface.learner.classifiers import CoalClassifier
+    from coalface.learner.estimator import CoalClassifier
     from coalface.learner.named_learner import NamedLearner
 
 
@@ -101,7 +101,7 @@ def _checkpoints(text: str) -> Any:
 
 
 def _show(curve: "Curve", learner: "CoalClassifier", *, as_json: bool) -> None:
-    asked, answered = int(curve.costs_queried[-1]), learner.costs_answered_
+    asked, answered = int(curve.costs_queried[-1]), learner.totals_.answered
     if as_json:
         typer.echo(json.dumps({**curve.to_values(), "costs_answered": answered}, allow_nan=False))
         return
@@ -171,7 +171,7 @@ class RunSettings:
 
     def model(self, train: "CostDataset", options: dict[str, Any], over: int | None) -> "NamedLearner":
         """A new learner for these labels and features."""
-        from coalface.learner.classifiers import CoalClassifier
+        from coalface.learner.estimator import CoalClassifier
         from coalface.learner.named_learner import NamedLearner
         from coalface.models.choice import model_of
 

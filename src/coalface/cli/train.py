@@ -113,7 +113,7 @@ def _begun(
     model: Path, parameters: dict[str, Any], *, more: bool, resume: bool
 ) -> "tuple[NamedLearner, Position | None]":
     """The learner that is trained, and where in the data it goes on."""
-    from coalface.learner.classifiers import CoalClassifier
+    from coalface.learner.estimator import CoalClassifier
     from coalface.learner.named_learner import NamedLearner
 
     if not model.exists() and not more:

@@ -11,7 +11,7 @@ from coalface.data.frames import by_row
 from coalface.data.labels import label_codes, with_abstaining
 from coalface.data.targets import given_costs, require_target
 from coalface.errors import InputError
-from coalface.learner.estimator import CostClassifier
+from coalface.learner.estimator import CoalClassifier
 from coalface.learner.parameters import abstain_of
 from coalface.rounds.queries import CostRanges
 
@@ -54,7 +54,7 @@ class Judged:
         return bool(len(used) < len(self) and only_one_is_least and (rows[first] == self.cost).all())
 
 
-def judged_rows(learner: CostClassifier, X: Any, cost: Any, y: Any, candidates: Any) -> tuple[Judged, int]:
+def judged_rows(learner: CoalClassifier, X: Any, cost: Any, y: Any, candidates: Any) -> tuple[Judged, int]:
     """The rows that can be judged, and the number of all rows; an InputError if no row can be judged."""
     require_target(y, cost)
     cost, candidates = by_row(cost, X, "cost"), by_row(candidates, X, "candidates")
@@ -80,7 +80,7 @@ def judged_rows(learner: CostClassifier, X: Any, cost: Any, y: Any, candidates: 
     return Judged(places, answers, truth, paid, cheapest, known, allowed[places]), n_rows
 
 
-def _answers(learner: CostClassifier, X: Any, candidates: Any) -> NDArray[np.int64]:
+def _answers(learner: CoalClassifier, X: Any, candidates: Any) -> NDArray[np.int64]:
     """The column of each predicted label; K stands for abstaining."""
     predicted, labels = learner.predict(X, candidates=candidates), learner.classes_
     if not len(predicted):
@@ -90,7 +90,7 @@ def _answers(learner: CostClassifier, X: Any, candidates: Any) -> NDArray[np.int
     return label_codes(predicted, possible).astype(np.int64)
 
 
-def _known_costs(learner: CostClassifier, n_rows: int, cost: Any, y: Any) -> NDArray[np.float64]:
+def _known_costs(learner: CoalClassifier, n_rows: int, cost: Any, y: Any) -> NDArray[np.float64]:
     """The costs (n, K) on the user's scale, NaN where unknown."""
     scale, labels = CostScale.of(learner.cost_bounds), learner.classes_
     given = given_costs(y, cost, n_rows, labels, learner.cost_matrix, scale)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from coalface.errors import InputError, shortened
 from coalface.evaluate.curve import Curve
-from coalface.learner.simulating import UNLIMITED
+from coalface.learner.play import UNLIMITED
 
 Checkpoints: TypeAlias = Literal["doubling", "quarter-doubling"] | Sequence[int] | NDArray[np.integer[Any]]
 _STEPS_PER_DOUBLING = {"doubling": 1, "quarter-doubling": 4}

@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale
 from coalface.data.labels import label_codes, label_texts
 from coalface.errors import FileFormatError, InputError, shortened
-from coalface.learner.estimator import CostClassifier
+from coalface.learner.estimator import CoalClassifier
 from coalface.learner.named_learner import NamedLearner
+from coalface.learner.predicting import best_labels
 from coalface.rounds.arrays import answer_arrays
 from coalface.rounds.lines import numbered_rounds
 
@@ -118,7 +119,7 @@ def policy_estimates(
 
 
 def evaluate_logged(
-    learner: CostClassifier, X: Any, label: Any, cost: Any, probability: Any, *, candidates: Any = None
+    learner: CoalClassifier, X: Any, label: Any, cost: Any, probability: Any, *, candidates: Any = None
 ) -> LoggedReport:
     """What the learner's predictions would have cost on a log that it has not learned.
 
@@ -152,7 +153,7 @@ def evaluate_logged(
         )
     if learner.abstain is not None:
         raise InputError("abstain must be None: a log has no cost for abstaining. Evaluate without it.")
-    chosen = label_codes(learner.best_labels(X, candidates=candidates), learner.classes_)
+    chosen = label_codes(best_labels(learner, X, candidates), learner.classes_)
     policy = np.zeros(predicted.shape)
     policy[np.arange(n_rows), chosen] = 1.0
     return policy_estimates(

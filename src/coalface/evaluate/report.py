@@ -28,9 +28,9 @@ from coalface.evaluate.breakdown import (
     label_costs,
     mistakes_of,
 )
-from coalface.learner.estimator import CostClassifier
+from coalface.evaluate.top_features import TopFeature, top_features
+from coalface.learner.estimator import CoalClassifier
 from coalface.learner.parameters import abstain_of
-from coalface.learner.top_features import TopFeature
 from coalface.rounds.queries import CostRanges
 
 METHOD = "Wilson's interval"
@@ -201,7 +201,7 @@ class EvaluationReport:
 
 
 def evaluation_report(
-    learner: CostClassifier,
+    learner: CoalClassifier,
     X: Any,
     cost: Any = None,
     y: Any = None,
@@ -247,11 +247,11 @@ def evaluation_report(
     )
 
 
-def _features(learner: CostClassifier, labels: list[str], names: Sequence[str] | None) -> dict[str, list[TopFeature]]:
+def _features(learner: CoalClassifier, labels: list[str], names: Sequence[str] | None) -> dict[str, list[TopFeature]]:
     """The most important features of these labels; empty if the model has none."""
     by_text = dict(zip(label_texts(learner.classes_), learner.classes_, strict=True))
     try:
-        found = {label: learner.top_features(by_text[label], feature_names=names) for label in labels}
+        found = {label: top_features(learner, by_text[label], feature_names=names) for label in labels}
     except InputError:
         return {}
     return {label: features for label, features in found.items() if features}

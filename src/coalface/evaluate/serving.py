@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale, check_cost, check_mask
-from coalface.data.frames import by_label, by_row, in_seen_order
+from coalface.data.costs import CostScale, check_cost
+from coalface.data.frames import by_label, by_row
 from coalface.data.numbers import finite_number, flag
 from coalface.errors import InputError, counted
 from coalface.evaluate.simulation import Order, checked_order
 from coalface.kernels.state import NO_ROUNDS
-from coalface.learner.estimator import CostClassifier
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.intake import allowed, read_examples
+from coalface.learner.play import start_run
+from coalface.learner.serving import serve_rows
+from coalface.learner.state import is_begun, resolve_classes
 from coalface.models.serving import ServedRun
 from coalface.report.curve_picture import picture_of, points_of
 
@@ -60,7 +64,7 @@ class ServedCurve:
 
 
 def simulate_serving(
-    learner: CostClassifier,
+    learner: CoalClassifier,
     X: Any,
     cost: Any,
     *,
@@ -84,40 +88,32 @@ def simulate_serving(
     """
     explored = finite_number("exploration", exploration, 0.0)
     buys = flag("ask", ask)
-    X = in_seen_order(X, learner)
-    rows, encoder = learner.encoded(X, allow_empty=False)
-    cost, candidates = by_row(cost, X, "cost"), by_row(candidates, X, "candidates")
-    labels = learner.resolve_classes(classes, cost)
+    early = None if candidates is None else resolve_classes(learner, classes, cost)  # a mask needs the labels
+    examples = read_examples(learner, X, candidates, early, allow_empty=False)
+    X, rows = examples.X, examples.rows
+    cost = by_row(cost, X, "cost")
+    labels = resolve_classes(learner, classes, cost)
     scale = CostScale.of(learner.cost_bounds)
     given = by_label(cost, labels, "cost")
     unit = check_cost(given, len(rows), labels, scale)
-    allowed = _allowed(learner, candidates, len(rows), labels)
-    _refuse_gaps(unit, allowed)
+    mask = allowed(learner, examples.candidates, len(rows)) if is_begun(learner) else examples.candidates
+    _refuse_gaps(unit, mask)
     places = checked_order(order, len(rows))
     run = ServedRun(
         places,
-        NO_ROUNDS._replace(costs=unit, candidates=NO_ROUNDS.candidates if allowed is None else allowed),
+        NO_ROUNDS._replace(costs=unit, candidates=NO_ROUNDS.candidates if mask is None else mask),
         np.empty(len(places), np.int64),
         np.empty(len(places)),
         explored,
     )
-    learner.start_run(X, rows, labels, given, run.given, places, encoder=encoder)
+    start_run(learner, examples, labels, given, run.given, places)
     bought_before = learner.costs_queried_
-    if buys or learner.records:
+    if buys or learner._recorder is not None:
         _serve_row_by_row(learner, X, run, np.asarray(given, np.float64), buys=buys)
     else:
-        learner.serve_rows(rows, run, _PIECE)
+        serve_rows(learner, rows, run, _PIECE)
     served = scale.within(np.asarray(given)[places, run.labels])
     return ServedCurve(labels[run.labels], run.chances, served, learner.costs_queried_ - bought_before)
-
-
-def _allowed(learner: CostClassifier, candidates: Any, n_rows: int, labels: NDArray[Any]) -> NDArray[np.bool_] | None:
-    """The labels (n, K) that may be served, without retired ones; None: all."""
-    allowed = None if candidates is None else check_mask(candidates, n_rows, labels, "candidates")
-    if not learner.retired_:
-        return allowed
-    active = learner.labels_.active
-    return np.tile(active, (n_rows, 1)) if allowed is None else allowed & active
 
 
 def _refuse_gaps(unit: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -> None:
@@ -134,7 +130,7 @@ def _refuse_gaps(unit: NDArray[np.float32], allowed: NDArray[np.bool_] | None) -
 
 
 def _serve_row_by_row(
-    learner: CostClassifier, X: Any, run: ServedRun, cost: NDArray[np.float64], *, buys: bool
+    learner: CoalClassifier, X: Any, run: ServedRun, cost: NDArray[np.float64], *, buys: bool
 ) -> None:
     """Serve with ``act`` and ``observe``; where further costs are bought, ``tell`` learns them all."""
     for position, place in enumerate(run.order):
@@ -148,7 +144,7 @@ def _serve_row_by_row(
             learner.observe(row, action.labels, cost[place, label], action.probability, candidates=candidates)
 
 
-def _buy(learner: CostClassifier, row: Any, candidates: Any, cost: NDArray[np.float64], label: int) -> bool:
+def _buy(learner: CoalClassifier, row: Any, candidates: Any, cost: NDArray[np.float64], label: int) -> bool:
     """Buy the costs that the learner asks for, after that of the served label is known, and learn them with it."""
     known, seen = np.full(cost.shape, np.nan), np.zeros(cost.shape, np.bool_)
     seen[0, label], known[0, label] = True, cost[0, label]

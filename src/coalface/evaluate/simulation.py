@@ -9,19 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.alignment import align_features
-from coalface.data.costs import CostScale, check_asking_price, check_cost, check_mask
+from coalface.data.costs import CostScale, check_asking_price, check_cost
 from coalface.data.dataset import CostDataset
 from coalface.data.encoding.choice import encoded_rows
 from coalface.data.encoding.encoder import Encoder
-from coalface.data.frames import by_label, by_row, column_names, in_order, in_seen_order
+from coalface.data.frames import by_label, by_row, column_names, in_order
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows, check_rows
 from coalface.errors import InputError, shortened
 from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder, Checkpoints
 from coalface.evaluate.curve import Curve
 from coalface.kernels.state import NO_ROUNDS
-from coalface.learner.estimator import CostClassifier
-from coalface.learner.simulating import Run
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.intake import known_parts as parts_of
+from coalface.learner.intake import read_examples
+from coalface.learner.monitor import warn_if_collapsed
+from coalface.learner.play import SimulatedRun, has_stopped, play, start_run
+from coalface.learner.predicting import costs_of_answers
+from coalface.learner.state import resolve_classes
 
 Progress = Callable[[int, int], None]
 Order: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]  # numbers of rows
@@ -30,7 +35,7 @@ _PIECE_SECONDS = 0.1  # how long the compiled loop runs before it checks for Ctr
 
 
 def simulate(
-    learner: CostClassifier,
+    learner: CoalClassifier,
     X: Any,
     cost: Any,
     *,
@@ -47,7 +52,7 @@ def simulate(
     stop_saving: float | None = None,
     progress: Progress | None = None,
 ) -> Curve:
-    """Run ask, answer and tell over the rows in one compiled loop, and return the curve; the learner learns.
+    """SimulatedRun ask, answer and tell over the rows in one compiled loop, and return the curve; the learner learns.
 
     The result equals, bit for bit, calling ``ask`` and ``tell`` row by row. With ``batch``, it equals doing so for that
     many rows at a time: the learner asks about all of them, in as many trips as ``in_turn`` takes, before it learns.
@@ -76,7 +81,7 @@ def simulate(
 
 
 def simulate_blocks(
-    learner: CostClassifier,
+    learner: CoalClassifier,
     blocks: Iterable[CostDataset],
     *,
     test: CostDataset | None = None,
@@ -114,12 +119,12 @@ class _Data(NamedTuple):
 class _Simulation:
     """A simulation of one run, over one or more blocks of rows."""
 
-    run_: Run
+    run_: SimulatedRun
     price: NDArray[np.float32] | None
 
     def __init__(
         self,
-        learner: CostClassifier,
+        learner: CoalClassifier,
         checkpoints: Checkpoints,
         classes: Iterable[Any] | None,
         batch: int,
@@ -162,18 +167,15 @@ class _Simulation:
     def _start(self, data: _Data, n_rounds: int | None = None) -> None:
         """Check the rows and start to play them."""
         learner, (X, cost, X_test, cost_test, order, candidates, price, known_parts) = self.learner, data
-        X, candidates = learner.with_label_features(X, candidates, self.classes)
-        X = in_seen_order(X, learner)
-        rows, encoder = learner.encoded(X, allow_empty=False)
-        known = learner.resolve_classes(self.classes, cost)
+        early = None if candidates is None else resolve_classes(learner, self.classes, cost)  # a mask needs the labels
+        examples = read_examples(learner, X, candidates, early, allow_empty=False)
+        X, rows, encoder = examples.X, examples.rows, examples.encoder
+        known = resolve_classes(learner, self.classes, cost)
         cost = by_label(by_row(cost, X, "cost"), known, "cost")
         scale = CostScale.of(learner.cost_bounds)
         costs = check_cost(cost, len(rows), known, scale)
         given = NO_ROUNDS._replace(costs=costs)
-        if candidates is not None:
-            allowed = check_mask(by_row(candidates, X, "candidates"), len(rows), known, "candidates")
-            given = given._replace(candidates=allowed)
-        given = given._replace(**learner.known_parts(X, rows, known, **known_parts)._asdict())
+        given = given._replace(**parts_of(learner, examples, known, **known_parts)._asdict())
         self.order = checked_order(order, len(rows))
         self.price = None
         if price is not None:
@@ -188,9 +190,9 @@ class _Simulation:
         self.test = _TestSet.checked(X_test, cost_test, known, scale, rows.width, encoder)
         if self.checkpoints is None:
             self.checkpoints = CheckpointRecorder(self.wanted, len(known), n_rounds or len(self.order), self._measure)
-        self.run_ = learner.start_run(
-            X,
-            rows,
+        self.run_ = start_run(
+            learner,
+            examples,
             known,
             cost,
             given,
@@ -198,16 +200,15 @@ class _Simulation:
             record=self.price is not None,
             batch=self.batch,
             stop_saving=self.stop_saving,
-            encoder=encoder,
         )
 
     def _curve(self, started: float, n_rows: int, *, interrupted: bool) -> Curve:
         assert self.checkpoints is not None
-        self.learner.warn_if_collapsed()
+        warn_if_collapsed(self.learner)
         return self.checkpoints.curve(
             time.perf_counter() - started,
             interrupted=interrupted,
-            stopped=self.learner.has_stopped(self.run_) and self.run_.done < n_rows,
+            stopped=has_stopped(self.learner, self.run_) and self.run_.done < n_rows,
             priced=self.price is not None,
             price_of_truth=self.learner.price_of_truth,
         )
@@ -221,15 +222,15 @@ class _Simulation:
         return False
 
     def _play(self) -> None:
-        """Run piece by piece, stopping at every checkpoint."""
+        """SimulatedRun piece by piece, stopping at every checkpoint."""
         assert self.checkpoints is not None
         piece = 64
         while True:
-            next_checkpoint = self.checkpoints.record(self.learner.price_queried_)
+            next_checkpoint = self.checkpoints.record(self.learner.totals_.price)
             if self.run_.done == len(self.run_) or self._has_ended():
                 return
             began, done = time.perf_counter(), self.run_.done
-            self.learner.play(self.run_, piece, next_checkpoint)
+            play(self.learner, self.run_, piece, next_checkpoint)
             self._pay(done)
             if time.perf_counter() - began < _PIECE_SECONDS / 2:
                 piece *= 2
@@ -238,7 +239,7 @@ class _Simulation:
 
     def _has_ended(self) -> bool:
         """Whether the run ends early: more questions would save too little, or do not fit the budget."""
-        return self.run_.at_limit or self.learner.has_stopped(self.run_)
+        return self.run_.at_limit or has_stopped(self.learner, self.run_)
 
     def _pay(self, start: int) -> None:
         """Add the price of the questions since position ``start``."""
@@ -255,7 +256,7 @@ class _Simulation:
             learner.round_ - 1,
             test_cost,
             self.spent,
-            learner.truths_queried_,
+            learner.totals_.truths,
         )
 
 
@@ -288,9 +289,9 @@ class _TestSet:
             raise InputError(f"cost_test must have no NaN, got NaN in row {row}. Drop such rows.")
         return cls(rows, costs, scale)
 
-    def cost_of(self, learner: CostClassifier) -> float:
+    def cost_of(self, learner: CoalClassifier) -> float:
         """The mean cost of the learner's predictions."""
-        return float(self.scale.from_unit(learner.costs_of_answers(self.rows, self.cost).mean()))
+        return float(self.scale.from_unit(costs_of_answers(learner, self.rows, self.cost).mean()))
 
 
 def checked_order(order: Order | None, n_rows: int) -> NDArray[np.int64]:

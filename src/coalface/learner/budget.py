@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import finite_number, whole_number
+from coalface.data.numbers import finite_number, is_number, whole_number
 from coalface.errors import InputError, shortened
 
 _KINDS = ("costs", "examples", "price")
@@ -78,17 +78,20 @@ class Budget:
 
     @classmethod
     def of(cls, value: Any) -> "Budget":
-        """The budget itself, or the one that a mapping from a file describes.
+        """The budget itself, so many costs, or what a mapping from a file describes.
 
-        >>> Budget.of({"costs": 100, "over": 1000}) == Budget(costs=100, over=1000)
-        True
+        >>> Budget.of({"costs": 100, "over": 1000}) == Budget(costs=100, over=1000), Budget.of(500).costs
+        (True, 500.0)
         """
         if isinstance(value, cls):
             return value
+        if is_number(value):
+            return cls(costs=value)
         known = [item.name for item in fields(cls)]
         if not isinstance(value, Mapping):
             raise InputError(
-                f"budget must be a Budget, or a mapping with some of {', '.join(known)}, got {shortened(value)}."
+                f"budget must be a number of costs, a Budget, or a mapping with some of {', '.join(known)}, got "
+                f"{shortened(value)}."
             )
         unknown = [name for name in value if name not in known]
         if unknown:
@@ -190,7 +193,7 @@ def _count(name: str, value: Any, least: int) -> int:
 
 
 def _counts(value: Any) -> Counts:
-    if not isinstance(value, list | tuple) or not 3 <= len(value) <= len(Counts()):  # older files have fewer
+    if not isinstance(value, list | tuple) or not 3 <= len(value) <= len(Counts()):
         raise InputError(f"budget since must have the counts {', '.join(Counts._fields)}, got {shortened(value)}.")
     numbers, asked = value[:4], value[4] if len(value) > 4 else ()
     if not isinstance(asked, list | tuple):

@@ -1,47 +1,133 @@
-"""The scikit-learn classifier: ``fit``, ``partial_fit``, ``predict`` and ``score``."""
+"""``CoalClassifier``: the public learner, a table of contents of what the other modules of this folder do."""
 
-import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import Costs, CostScale, check_cost, check_mask
-from coalface.data.encoding.names import EncodedNames
-from coalface.data.frames import by_row, in_seen_order, named_by_text
-from coalface.data.labels import label_array, label_codes
-from coalface.data.numbers import flag
-from coalface.data.rows import Rows
-from coalface.data.targets import first_labels, given_costs, labels_of, require_target
-from coalface.errors import InputError, UnknownLabelError, shortened
-from coalface.kernels.state import NO_ROUNDS, Settings, new_rounds
-from coalface.learner.deciding import Mask
-from coalface.learner.parameters import Coal, audits_of
-from coalface.learner.possible_savings import unit_savings
-from coalface.learner.simulating import SimulatingLearner
-from coalface.learner.top_features import TopFeature, top_features
-from coalface.learner.unlearned import warn_of_unlearned
-from coalface.rounds.queries import CostRanges
+from coalface.learner import asking, labels, play, predicting, recorder, serving, state, teaching
+from coalface.learner.account import Totals, beginning_now, spent_by, totals_of
+from coalface.learner.forecast import Forecast, forecast_of
+from coalface.learner.monitor import Calibration, Saving, calibration_of, saves_less_than, saving_of
+from coalface.learner.parameters import AS_PUBLISHED, Abstain, Audits, Coal, Variant, with_parts
+from coalface.learner.recorder import FilePath
+from coalface.learner.state import LearnerState
+from coalface.models.committee import CommitteeModel
+from coalface.models.contract import CostModel
+from coalface.models.joining import Member
+from coalface.models.online import OnlineModel
+from coalface.rounds.ledger import Ledger
+from coalface.rounds.queries import Actions, CostRanges, Queries
 from coalface.sklearn_base import ClassifierMixin
 
-_PIECE = 4096  # rows that fit plays before it checks for Ctrl-C
-_MIDDLE = np.float32(0.5)  # of costs scaled to [0, 1]
-_OF_A_RUN = ("_warned", "_warned_unanswered", "_code_of", "_of_costs")  # forgotten by fit
-_ROUTING = "in searches and cross-validation, it needs sklearn.set_config(enable_metadata_routing=True)"
 
+class CoalClassifier(ClassifierMixin, LearnerState):
+    """A cost-sensitive classifier that asks only for costs that can still matter (COAL).
 
-class CostClassifier(ClassifierMixin, SimulatingLearner):
-    """The base of the public learners, which add their parameters and choose a cost model."""
+    ``model`` predicts the costs: "auto", "online", "ridge", "forest", "classes", "shared", "joint", or a ``CostModel``
+    such as ``OnlineModel(learning_rate=0.1)``. ``rule`` asks for them: a name, or ``Coal(...)`` with parameters of its
+    own. ``audits`` check the rule at random, ``abstain`` allows no label, ``budget`` limits what is asked.
+    ``features`` turns texts and tables into numbers: "auto", "minilm" (sentence embeddings), an ``Encoder``, or a
+    function from a list of texts to vectors. All parameters are explained in ``docs/parameters.md``.
 
-    _of_costs = False  # whether fit or partial_fit learned costs, not class labels
+    >>> learner = CoalClassifier(classes=["refund", "billing"], rule=Coal(warm_up=0))
+    >>> queries = learner.ask([[1.0, 0.0]])
+    >>> print(queries)
+    2 of 2 costs asked for, on 1 of 1 examples
+    >>> learner.tell([[1.0, 0.0]], cost=[[0.0, 0.8]], asked=queries).predict([[1.0, 0.0]])
+    array(['refund'], dtype='<U7')
+
+    With ``price_of_truth``, the price of one true label in costs, the learner asks for the true label where it would
+    otherwise ask for at least that many costs. ``cost_matrix`` gives the costs of the true label, 0/1 without one.
+
+    >>> learner = CoalClassifier(classes=["refund", "billing", "legal"], price_of_truth=2)
+    >>> print(learner.ask([[1.0, 0.0]]).reason(0).splitlines()[0])
+    round 1: asks for the true label, which gives 3 of 3 costs
+    """
+
     # where scikit-learn routes metadata, searches and pipelines pass these on without a request of the user
     __metadata_request__fit: ClassVar = {"cost": True, "candidates": True, "active": True}
     __metadata_request__partial_fit: ClassVar = {"cost": True, "candidates": True, "classes": True}
     __metadata_request__predict: ClassVar = {"candidates": True}
     __metadata_request__score: ClassVar = {"cost": True, "candidates": True}
 
-    # -- learning ----------------------------------------------------------------------------------
+    def __init__(
+        self,
+        classes: Any = None,
+        *,
+        cost_matrix: Any = None,
+        cost_bounds: tuple[float, float] = (0.0, 1.0),
+        model: Any = "auto",
+        rule: Variant | Coal = "coal",
+        mellowness: float = 0.12,
+        budget: Any = None,
+        audits: Literal["even", "loss"] | Audits | None = "even",
+        abstain: Abstain | None = None,
+        price_of_truth: float | None = None,
+        features: Any = "auto",
+        random_state: int = 0,
+    ) -> None:
+        self.classes = classes
+        self.cost_matrix = cost_matrix
+        self.cost_bounds = cost_bounds
+        self.model = model
+        self.rule = rule
+        self.mellowness = mellowness
+        self.budget = budget
+        self.audits = audits
+        self.abstain = abstain
+        self.price_of_truth = price_of_truth
+        self.features = features
+        self.random_state = random_state
+
+    @classmethod
+    def as_published(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
+        """The paper's learner, as its authors run it in Vowpal Wabbit; ``others`` override.
+
+        Vowpal Wabbit differs from the paper's text in four settings, for which see ``as_printed``: its slack is
+        mellowness * ln(K (i - 1)), its width threshold 0.5 / sqrt(i); it accumulates squared features instead of
+        squared gradients ("adax"), and it computes sensitivities after an imaginary update ("shadow"). A name given as
+        ``rule`` changes the variant alone.
+
+        >>> learner = CoalClassifier.as_published(classes=["walk", "fly"], rule__warm_up=10)
+        >>> learner.rule
+        Coal(alike=None, in_turn=False, miss_rate=None, slack='published', warm_up=10)
+        >>> learner.audits, learner.model
+        (None, OnlineModel(learning_rate=0.5))
+        """
+        model, rule = OnlineModel(learning_rate=learning_rate), Coal(**AS_PUBLISHED)
+        others = {
+            "rule__variant" if name == "rule" and isinstance(others[name], str) else name: others[name]
+            for name in others
+        }
+        learner = cls(model=model, rule=rule, mellowness=mellowness, audits=None)
+        return learner.set_params(**others)
+
+    @classmethod
+    def as_printed(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
+        """The paper's learner to the letter of its text; ``others`` override.
+
+        The slack is mellowness * nu_(i-1) / (i - 1) with nu_n = 324 (d ln n + ln(8 K e (d + 1) n^2 / 0.05)) and d the
+        number of features learned so far, the width threshold 1 / sqrt(i), the update AdaGrad's, and the sensitivity
+        the derivative of the update. ``docs/paper.md`` says what comes of it.
+
+        >>> learner = CoalClassifier.as_printed(classes=["walk", "fly"])
+        >>> learner.rule.slack, learner.rule.width_scale, learner.model
+        ('printed', 1.0, OnlineModel(accumulator='adagrad', learning_rate=0.5, sensitivity='derivative'))
+        """
+        model = OnlineModel(learning_rate=learning_rate, accumulator="adagrad", sensitivity="derivative")
+        printed = {"model": model, "rule__slack": "printed", "rule__width_scale": 1.0}
+        return cls.as_published(mellowness, **{**printed, **others})
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``rule__warm_up=10`` or ``model__learning_rate=0.1`` sets one of a part.
+
+        >>> CoalClassifier().set_params(rule__warm_up=10).rule
+        Coal(warm_up=10)
+        """
+        return super().set_params(**with_parts(vars(self), params))
+
+    # -- learning -------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None, *, cost: Any = None, candidates: Any = None, active: bool = False) -> Self:
         """Reset the learner, then learn all given class labels or costs in one pass.
@@ -58,18 +144,10 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):
         >>> CoalClassifier().fit([[0.0], [1.0]] * 10, ["no", "yes"] * 10).predict([[0.0], [1.0]]).tolist()
         ['no', 'yes']
         """
-        if self._recorder is not None:
-            raise InputError("fit would reset a learner that records to a ledger. Use partial_fit, or fit a clone.")
+        recorder.refuse_recorded(self)
         fresh = type(self)(**self.get_params(deep=False))
-        require_target(y, cost)
-        if y is not None and hasattr(y, "__len__") and len(y) == 0:
-            fresh.encoded(X, allow_empty=False)  # an empty X is the mistake, not that y has no labels
-        labels = labels_of(y, cost, self.classes, self.cost_matrix)
-        learn = fresh._play_all if flag("active", active) else fresh.partial_fit
-        learn(X, y, cost=cost, classes=labels, candidates=candidates)
-        for name in [name for name in vars(self) if name.endswith("_") or name in _OF_A_RUN]:
-            delattr(self, name)  # only now, because learning may fail
-        self.__dict__.update(vars(fresh))
+        play.fit_new(fresh, X, y, cost, candidates, active=active)
+        state.become(self, fresh)  # only now, because learning may fail
         return self
 
     def partial_fit(
@@ -84,47 +162,134 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):
         >>> learner.partial_fit([[0.0, 1.0]], ["fly"]).costs_queried_
         4
         """
-        require_target(y, cost)
-        X, candidates = self.with_label_features(X, candidates, classes)
-        X, cost = in_seen_order(X, self), by_row(cost, X, "cost")
-        rows, encoder = self.encoded(X, allow_empty=False)
-        labels = self.resolve_classes(classes, cost)
-        costs = self._costs_to_learn(rows, labels, y, cost)
-        self._tell(X, rows, labels, costs, None, candidates, encoder=encoder)
-        self._of_costs = self._of_costs or cost is not None
-        self.warn_if_collapsed()
+        teaching.learn_all(self, X, y, cost, classes, candidates)
         return self
 
-    def _play_all(self, X: Any, y: Any, *, cost: Any, classes: Any, candidates: Any) -> None:
-        """Learn the costs that the learner asks for, row by row; the given costs answer."""
-        X, candidates = self.with_label_features(X, candidates, classes)
-        X, cost, candidates = named_by_text(X), by_row(cost, X, "cost"), by_row(candidates, X, "candidates")
-        rows, encoder = self.encoded(X, allow_empty=False)
-        labels = self.resolve_classes(classes, cost)
-        costs = self._costs_to_learn(rows, labels, y, cost)
-        given = NO_ROUNDS._replace(costs=check_cost(costs, len(rows), labels, CostScale.of(self.cost_bounds)))
-        if candidates is not None:
-            given = given._replace(candidates=check_mask(candidates, len(rows), labels, "candidates"))
-        run = self.start_run(X, rows, labels, costs, given, np.arange(len(rows)), encoder=encoder)
-        while run.done < len(run) and not run.at_limit:
-            self.play(run, _PIECE)
-        self._of_costs = cost is not None
-        self.warn_if_collapsed()
-        may_miss = Coal.of(self.rule).variant != "passive"  # which asks for everything
-        if may_miss and cost is None and self.cost_matrix is None:  # else a label may be right, yet not worth its risk
-            truth, allowed = given.costs.argmin(axis=1), given.candidates
+    def begin(self, classes: Any = None) -> Self:
+        """Check the parameters and start with these labels, by default ``classes``; has no effect on a started learner.
 
-            def predicted(some: NDArray[np.int64]) -> NDArray[np.int64]:
-                mine = allowed[some] if len(allowed) else allowed
-                return self.model_.answer(rows.take(some), self.settings_for(), mine)
+        >>> from coalface import CoalClassifier
+        >>> CoalClassifier(["walk", "fly"]).begin().classes_.tolist()
+        ['walk', 'fly']
+        """
+        state.begin(self, classes)
+        return self
 
-            limited = self.budget is not None
-            warn_of_unlearned(self.classes_, truth, predicted, on_budget=limited, audits=audits_of(self.audits))
+    # -- asking and being told ------------------------------------------------------------------
 
-    # -- predicting --------------------------------------------------------------------------------
+    def ask(
+        self,
+        X: Any,
+        max_costs: int | None = None,
+        *,
+        candidates: Any = None,
+        known: Any = None,
+        asked: Any = None,
+        first_round: int | None = None,
+        offset: Any = None,
+        asking_price: Any = None,
+    ) -> Queries:
+        """The costs worth asking for, with reasons; the learner does not change.
+
+        ``max_costs`` limits the questions to those with the widest ranges. ``candidates`` (n, K) restricts the labels
+        of each example, or gives the features of its labels: see ``SharedModel``. ``known`` (n, K) holds the costs
+        answered so far, NaN elsewhere: labels that they rule out are not asked about, nor are those ``asked`` already
+        (by default the known ones). ``interview`` does this for you.
+        A question about one example is not repeated for near-duplicates: see ``alike``. With ``price_of_truth``, the
+        true label is asked for where at least that many costs are wanted: ``queries.truth`` marks these examples. With
+        a ``budget``, no more is asked for than it allows.
+
+        ``offset`` (n, K) or (K,) is the known part of each cost, in the unit of ``cost_bounds``. The total cost of a
+        label is its offset plus the cost that is learned, and questions are about the least total. ``tell`` takes it
+        from these questions. ``asking_price`` (n, K) or (K,) is what each question costs, in any unit. Of the questions
+        that would settle as much, the cheapest comes first.
+
+        Row r is decided at round ``first_round`` + r, by default the next rounds. Pass ``first_round`` if some earlier
+        questions were not answered yet.
+
+        If X is raw (texts, a table, records) and the learner is new, X decides how columns are encoded. The learner
+        keeps that as ``encoder_``, so that ``tell`` and all later calls encode alike.
+
+        >>> from coalface import CoalClassifier
+        >>> queries = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]])
+        >>> print(queries.reason(0))
+        round 1: asks for 2 of 2 costs
+          ask walk  predicted   0.000  range 0.000 to 1.000  warm-up
+          ask fly   predicted   0.000  range 0.000 to 1.000  warm-up
+        """
+        given = {"candidates": candidates, "known": known, "asked": asked, "first_round": first_round}
+        return asking.questions(self, X, max_costs, **given, offset=offset, asking_price=asking_price)
+
+    def tell(
+        self,
+        X: Any,
+        cost: Any = None,
+        asked: Any = None,
+        late: bool = False,
+        *,
+        truth: Any = None,
+        candidates: Any = None,
+        offset: Any = None,
+    ) -> Self:
+        """Learn the known costs and close one round per row, even if nothing was asked about it.
+
+        ``truth`` has the true label of each row, None or NaN where it is unknown; ``cost_matrix`` turns it into the
+        costs of the row, in place of those in ``cost``.
+
+        ``asked`` are the costs that were asked for: the result of ``ask``, or a boolean array, or by default the known
+        ones. A cost that was asked for and is NaN means "can't tell". Questions that were told before, or that are
+        about other examples, are refused. ``late`` answers are about examples whose rounds are closed: they are learned
+        and counted as costs, but do not close a round. ``offset`` is the known part of each cost, as in ``ask``; if
+        ``asked`` is what ``ask`` returned, its offset is used.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0, 0.0]], [[0.2, float("nan")]])
+        >>> _ = learner.tell([[1.0, 0.0]], [[np.nan, 0.9]], late=True)
+        >>> learner.round_, learner.costs_queried_, learner.examples_queried_
+        (2, 2, 1)
+        >>> learner = CoalClassifier(["walk", "fly", "swim"], price_of_truth=2)
+        >>> queries = learner.ask([[1.0, 0.0]])
+        >>> print(queries)
+        1 true label and 0 of 3 costs asked for, on 1 of 1 examples
+        >>> learner.tell([[1.0, 0.0]], truth=["walk"], asked=queries).totals_.truths
+        1
+        """
+        teaching.tell(self, X, cost, asked, late, truth=truth, candidates=candidates, offset=offset)
+        return self
+
+    def interview(
+        self,
+        X: Any,
+        answer: Callable[[int, Any], float] | None = None,
+        *,
+        truth: Callable[[int], Any] | None = None,
+        candidates: Any = None,
+        offset: Any = None,
+        asking_price: Any = None,
+    ) -> Self:
+        """Ask about each example, one question after another, then learn its answers.
+
+        ``answer(i, label)`` returns the cost of a label on example ``i``, NaN for "can't tell". ``truth(i)`` returns
+        the true label where the learner asks for it (``price_of_truth``), None for "can't tell". With a price of at
+        most 1 the learner asks for nothing else, and ``answer`` may be left out. ``offset`` and ``asking_price`` are as
+        in ``ask``.
+
+        With a ``budget`` without ``over``, the interview ends at the first question that does not fit.
+
+        >>> from coalface import CoalClassifier
+        >>> costs = {"walk": 0.2, "fly": 0.9}
+        >>> learner = CoalClassifier(["walk", "fly"]).interview([[1.0]] * 99, lambda i, label: costs[label])
+        >>> learner.round_, learner.costs_queried_ < 150
+        (100, True)
+        """
+        given = {"candidates": candidates, "offset": offset, "asking_price": asking_price}
+        play.interview(self, X, answer, truth=truth, **given)
+        return self
+
+    # -- predicting -----------------------------------------------------------------------------
 
     def predict(self, X: Any, *, candidates: Any = None, offset: Any = None) -> NDArray[Any]:
-        """The label with the least predicted cost, per example, or the label of ``abstain`` if its cost is less.
+        """The label with the least predicted cost, per example, or that of ``abstain`` if its cost is less.
 
         A label without any answered cost counts as costing the middle of ``cost_bounds``; a warning says so once. One
         that was added later is not predicted before its first answer. A learner without any answer predicts the first
@@ -138,44 +303,9 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):
         >>> learner.predict([[1.0]], offset=[0.9, 0.1]).tolist()
         ['fly']
         """
-        best = self.best_labels(X, candidates=candidates, offset=offset)
-        self.warn_if_unanswered()
-        return best
+        return predicting.predicted_labels(self, X, candidates, offset)
 
-    def best_labels(self, X: Any, *, candidates: Any = None, offset: Any = None) -> NDArray[Any]:
-        """What ``predict`` returns, without its warning about labels that have no answered cost yet.
-
-        >>> from coalface import CoalClassifier
-        >>> CoalClassifier(["walk", "fly"]).best_labels([[1.0]]).tolist()
-        ['walk']
-        """
-        return self._labels(X, candidates, self._best, offset)
-
-    def _labels(
-        self, X: Any, candidates: Any, best_of: Callable[[Rows, Mask, Costs], NDArray[np.int64]], offset: Any = None
-    ) -> NDArray[Any]:
-        X, candidates = self.with_label_features(X, candidates)
-        rows = self._rows(X)
-        allowed = self._candidates(candidates, rows, X)
-        offsets = NO_ROUNDS.offsets if offset is None else self._offsets(X, rows, self.classes_, offset)
-        best = best_of(rows, NO_ROUNDS.candidates if allowed is None else allowed, offsets)
-        _refuse_no_candidate(best)
-        return np.asarray(self._predictions(self.classes_)[best])
-
-    def model_labels(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
-        """The labels with the least numbers of the model, also where a label has no answered cost yet.
-
-        The online model starts at the lower bound. Studies and learning to search compare these labels, as the paper
-        and Vowpal Wabbit do.
-
-        >>> from coalface import CoalClassifier
-        >>> learner = CoalClassifier(["walk", "fly"], model="online").tell([[1.0]] * 9, [[0.2, np.nan]] * 9)
-        >>> learner.model_labels([[1.0]]).tolist(), learner.best_labels([[1.0]]).tolist()
-        (['fly'], ['walk'])
-        """
-        return self._labels(X, candidates, self._model_best)
-
-    def predict_cost(self, X: Any, *, candidates: Any = None) -> NDArray[np.float64]:
+    def predict_cost(self, X: Any, *, candidates: Any = None) -> NDArray[Any]:
         """The predicted cost of every label, (n, K); it may lie outside ``cost_bounds``. NaN if not a candidate.
 
         These are the numbers of the model, also for labels without an answered cost; the online model starts at the
@@ -185,15 +315,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):
         >>> CoalClassifier(["walk", "fly"]).tell([[1.0]] * 50, [[0.2, 0.9]] * 50).predict_cost([[1.0]]).round(1)
         array([[0.2, 0.9]])
         """
-        X, candidates = self.with_label_features(X, candidates)
-        rows = self._rows(X)
-        with self.model_.lock:
-            predicted = self.model_.predictions(rows)
-        cost = CostScale.of(self.cost_bounds).from_unit(predicted)
-        if candidates is None:
-            return cost
-        allowed = check_mask(by_row(candidates, X, "candidates"), len(rows), self.classes_, "candidates")
-        return np.where(allowed, cost, np.nan)
+        return predicting.predicted_costs(self, X, candidates)
 
     def cost_range(self, X: Any, *, candidates: Any = None, same_round: bool = False) -> CostRanges:
         """The range of every cost if the example were decided now, ignoring the budget; always within ``cost_bounds``.
@@ -205,63 +327,7 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):
         >>> CoalClassifier(["walk", "fly"]).cost_range([[1.0]]).width
         array([[1., 1.]])
         """
-        X, candidates = self.with_label_features(X, candidates)
-        rows = self._rows(X)
-        settings = self.settings_for()._replace(budget=np.inf, alike=np.inf)
-        if flag("same_round", same_round):
-            settings = settings._replace(round_step=0)
-        found = self._decide(rows, None, settings=settings).ranges
-        if candidates is None:
-            return found
-        allowed = check_mask(by_row(candidates, X, "candidates"), len(rows), self.classes_, "candidates")
-        return CostRanges(np.where(allowed, found.lowest, np.nan), np.where(allowed, found.highest, np.nan))
-
-    def possible_savings(self, X: Any, *, candidates: Any = None) -> NDArray[np.float64]:
-        """What further questions could still save on each example, in the unit of ``cost_bounds``, (n,).
-
-        It is the predicted cost of the answer less the least lowest cost of any candidate; 0 where the rule asks
-        nothing. Budget, audits and near-duplicates do not count, and all examples are decided at the next round, so
-        an example has the same saving in any batch. ``coalface rank`` sorts by it.
-
-        >>> from coalface import CoalClassifier
-        >>> learner = CoalClassifier().fit([[1.0, 0.0], [0.0, 1.0]] * 20, ["walk", "fly"] * 20)
-        >>> plain, doubtful = learner.possible_savings([[1.0, 0.0], [0.5, 0.5]])
-        >>> bool(plain < doubtful)
-        True
-        """
-        X, candidates = self.with_label_features(X, candidates)
-        rows = self._rows(X)
-        allowed = self._candidates(candidates, rows, X)
-        settings = self.settings_for()._replace(budget=np.inf, alike=np.inf, audit_rate=0.0, round_step=0)
-        low, high = self.cost_bounds
-        if allowed is None and not self.unanswered.any():
-            savings = self.model_.quick_savings(rows, settings)
-            if savings is not None:
-                return savings * (float(high) - float(low))
-        best = self._best(rows, NO_ROUNDS.candidates if allowed is None else allowed)
-        with self.model_.lock:
-            found = self.model_.ask(rows, settings, new_rounds(len(rows), settings.n_labels, allowed), outlook=False)
-        return unit_savings(found, best, self.unanswered, settings) * (float(high) - float(low))
-
-    def top_features(self, label: Any, n: int = 10, *, feature_names: Any = None) -> list[TopFeature]:
-        """The features that move the predicted cost of a label most; with the online model or a forest.
-
-        A negative effect speaks for the label: see ``TopFeature``. ``feature_names`` are by default those of the data
-        frame that the learner learned from; without names, features have the numbers of their columns.
-
-        >>> from coalface import CoalClassifier
-        >>> learner = CoalClassifier(["walk", "fly"], model="online")
-        >>> _ = learner.fit([[1.0, 0.0], [0.0, 1.0]] * 20, ["walk", "fly"] * 20)
-        >>> [(one.name, one.effect < 0) for one in learner.top_features("fly", feature_names=["legs", "wings"])]
-        [('legs', False), ('wings', True)]
-        """
-        self.begin()
-        names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
-        if names is None and hasattr(self, "encoder_"):
-            names = EncodedNames(self.encoder_)
-        column = int(label_codes([label], self.classes_)[0])
-        low, high = self.cost_bounds
-        return top_features(self.model_, column, n, names, float(high) - float(low))
+        return asking.ranges_of(self, X, candidates, same_round=same_round)
 
     def score(
         self, X: Any, y: Any = None, cost: Any = None, sample_weight: Any = None, *, candidates: Any = None
@@ -277,110 +343,267 @@ class CostClassifier(ClassifierMixin, SimulatingLearner):
         >>> learner.score([[1.0]], cost=[[0.25, 0.5]]), learner.score([[1.0]], ["fly"])
         (-0.25, -1.0)
         """
-        if y is None and cost is None:
-            raise InputError(
-                f"score needs y or cost, got neither. It requires y to be passed, or cost=...; {_ROUTING}."
-            )
-        X, candidates = self.with_label_features(X, candidates)
-        rows, cost = self._rows(X, allow_empty=False), by_row(cost, X, "cost")
-        self._warn_of_labels_alone(cost)
-        scale = CostScale.of(self.cost_bounds)
-        unit = check_cost(self._costs_given(rows, self.classes_, y, cost), len(rows), self.classes_, scale)
-        allowed = self._candidates(candidates, rows, X)
-        best = self._best(rows, NO_ROUNDS.candidates if allowed is None else allowed)
-        _refuse_no_candidate(best)
-        paid = self._costs_of(best, unit)
-        self.warn_if_unanswered()
-        if np.isnan(paid).any():
-            raise InputError(
-                f"cost must be known for the predicted labels, got NaN in row {np.argmax(np.isnan(paid))}. "
-                "Leave such rows out."
-            )
-        weights = None if sample_weight is None else _weights(sample_weight, len(rows))
-        mean = paid.mean() if weights is None else np.average(paid, weights=weights)
-        return -float(scale.from_unit(np.asarray(mean)))
+        return predicting.score_of(self, X, y, cost, sample_weight, candidates)
 
-    def _warn_of_labels_alone(self, cost: Any) -> None:
-        """Warn once if ``fit`` learned costs and ``score`` gets labels without their costs."""
-        if cost is None and self.cost_matrix is None and self._of_costs:
-            self._of_costs = False
-            warnings.warn(
-                "score counts errors as 0 and 1 here, because it got labels without costs, but the learner learned "
-                f"costs. Pass cost=...; {_ROUTING}.",
-                UserWarning,
-                stacklevel=3,
-            )
+    # -- serving labels, where only the cost of the served one is seen --------------------------
 
-    def costs_of_answers(self, rows: Rows, unit: NDArray[np.float32]) -> NDArray[np.float64]:
-        """The costs of the model's labels for checked rows; ``unit`` (n, K) are the true costs, scaled to [0, 1]."""
-        allowed = self._candidates(None, rows)
-        mask = NO_ROUNDS.candidates if allowed is None else allowed
-        return self._costs_of(self.model_.answer(rows, self.settings_for(), mask), unit)
+    def act(
+        self, X: Any, *, candidates: Any = None, exploration: float = 1.0, first_round: int | None = None
+    ) -> Actions:
+        """The label to serve on each example, drawn at random with a known probability; the learner does not change.
 
-    def _costs_of(self, best: NDArray[np.int64], unit: NDArray[np.float32]) -> NDArray[np.float64]:
-        settings: Settings = self.settings_for()
-        of_labels = unit[np.arange(len(best)), np.minimum(best, settings.n_labels - 1)].astype(np.float64)
-        return np.where(best < settings.n_labels, of_labels, settings.abstain_cost)
+        Only labels that could be best are served: those whose cost range reaches below the least highest cost. Among
+        them, a label is the rarer the more it is predicted to cost (inverse-gap weighting), and labels are explored
+        less from round to round. A label without any known cost is tried first. ``exploration`` multiplies how often
+        other labels than the best are served; 0 serves the best one always. The learner never abstains here.
 
-    def _model_best(self, rows: Rows, candidates: Mask, offsets: Costs = NO_ROUNDS.offsets) -> NDArray[np.int64]:
-        return self.model_.answer(rows, self.settings_for(), candidates, offsets)
+        Row r is decided at round ``first_round`` + r, by default the next rounds. The draw depends on ``random_state``
+        and the round, so the same call gives the same labels.
 
-    def _best(self, rows: Rows, candidates: Mask, offsets: Costs = NO_ROUNDS.offsets) -> NDArray[np.int64]:
-        """The column of the best label of each row; labels without an answer must not win with their first number."""
-        settings, silent = self.settings_for(), self.unanswered
-        if silent.all() or not silent.any():
-            return self._model_best(rows, candidates, offsets)
-        with self.model_.lock:
-            predicted = self.model_.predictions(rows).copy()  # the model may keep its array
-            predicted[:, silent] = _MIDDLE
-            predicted[:, silent & (self.model_.state.since[: len(silent)] > 0)] = np.inf  # a new label waits
-            return self.model_.best_of(predicted, settings, candidates, offsets)
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["refund", "billing"], random_state=1)
+        >>> for _ in range(50):
+        ...     action = learner.act([[1.0, 0.0]])
+        ...     cost = 0.2 if action.labels[0] == "refund" else 0.9
+        ...     _ = learner.observe([[1.0, 0.0]], action.labels, cost, action.probability)
+        >>> learner.act([[1.0, 0.0]]).labels.tolist(), learner.totals_.seen, learner.costs_queried_
+        (['refund'], 50, 0)
+        """
+        return serving.act(self, X, candidates, exploration, first_round)
 
-    # -- labels ------------------------------------------------------------------------------------
+    def observe(self, X: Any, label: Any, cost: Any, probability: Any, *, candidates: Any = None) -> Self:
+        """Learn what the served labels cost, one per example, and close a round per row.
 
-    def resolve_classes(self, classes: Any, cost: Any) -> NDArray[Any]:
-        """The labels of the learner or, before it begins, those of ``classes`` or of the columns of ``cost``."""
-        if hasattr(self, "classes_"):
-            if classes is not None and not np.array_equal(label_array(classes), self.classes_):
-                raise InputError(
-                    f"classes={shortened(classes)} is not the same as on the first call: "
-                    f"{shortened(self.classes_.tolist())}. Add labels with add_label, or start a new learner."
-                )
-            return np.asarray(self.classes_)
-        return first_labels(self.classes if classes is None else classes, cost, self.cost_matrix)
+        ``label``, ``cost`` and ``probability`` have one entry per row, or are single values for all rows. The
+        probability is that with which the label was chosen, by ``act`` or by the policy that wrote a log. It decides
+        which model of a committee leads; costs are learned without weights. The costs count as seen, not as asked for.
 
-    def _costs_to_learn(self, rows: Rows, labels: NDArray[Any], y: Any, cost: Any) -> NDArray[Any]:
-        costs = self._costs_given(rows, labels, y, cost)
-        if costs.size and np.isnan(costs).all():
-            raise InputError("cost must have a known cost to learn from, got only NaN. Pass y or costs, or use ask.")
-        return costs
+        Where you also buy costs of a served example, pass all of them to ``tell`` instead, the served one included, and
+        what you bought as ``asked``.
 
-    def _costs_given(self, rows: Rows, labels: NDArray[Any], y: Any, cost: Any) -> NDArray[Any]:
-        try:
-            return given_costs(y, cost, len(rows), labels, self.cost_matrix, CostScale.of(self.cost_bounds))
-        except UnknownLabelError as problem:
-            raise UnknownLabelError(problem.label, labels.tolist(), addable=True) from None
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["refund", "billing"])
+        >>> learner.observe([[1.0, 0.0], [0.0, 1.0]], ["refund", "refund"], [0.2, 0.7], 0.5).round_
+        3
+        """
+        serving.observe(self, X, label, cost, probability, candidates)
+        return self
+
+    # -- files and ledgers ----------------------------------------------------------------------
+
+    def save(self, path: FilePath) -> None:
+        """Write the whole state to one file, atomically; ``load`` restores it exactly.
+
+        >>> from coalface import CoalClassifier
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]]).save(f"{folder}/model.coalface")
+        ...     CoalClassifier.load(f"{folder}/model.coalface").round_
+        2
+        """
+        recorder.save(self, path)
+
+    @classmethod
+    def load(cls, path: FilePath, model: CostModel | None = None, features: Any = None) -> Self:
+        """The learner that ``save`` wrote; a ``CostModel`` of your own is passed as ``model``, with its parameters.
+
+        ``features`` is the function that turned texts into vectors, if there was one: it is not saved.
+        """
+        return recorder.load(cls, path, model, features)
+
+    def record_to(self, ledger: Ledger) -> Self:
+        """From now on, write every round to this empty ledger before it is learned."""
+        recorder.record_to(self, ledger)
+        return self
+
+    @classmethod
+    def from_ledger(cls, ledger: Ledger, model: CostModel | None = None, features: Any = None) -> Self:
+        """Rebuild the learner from the ledger's rounds, bit for bit; it continues to record there.
+
+        A ``CostModel`` of your own is passed as ``model``, with its parameters, and a function that turns texts into
+        vectors as ``features``.
+
+        >>> from coalface import CoalClassifier, MemoryLedger
+        >>> ledger = MemoryLedger()
+        >>> learner = CoalClassifier(["walk", "fly"]).record_to(ledger).tell([[1.0]], [[0.2, 0.9]])
+        >>> (CoalClassifier.from_ledger(ledger).predict_cost([[1.0]]) == learner.predict_cost([[1.0]])).all()
+        np.True_
+        """
+        return recorder.from_ledger(cls, ledger, model, features)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies do not write to the ledger of the original."""
+        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
+        state.pop("_recorder", None)
+        return state
+
+    # -- labels ---------------------------------------------------------------------------------
+
+    @property
+    def labels_(self) -> labels.Labels:
+        """The labels in the order of their columns, which of them are not retired, and which are rare."""
+        return labels.labels_of(self)
+
+    def add_label(self, label: Any, *, cost_matrix: Any = None) -> Self:
+        """Add a label, in the last column, or bring back a retired one with what it has learned.
+
+        A new label is uncertain: it is asked about on the next examples, ``warm_up`` of them or 10. Until its first
+        answer any cost is possible, and it is not predicted. The other labels keep what they have learned. A learner
+        with a ``cost_matrix`` needs the matrix of all labels, the new one last; the earlier costs must stay.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"], model="online").tell([[1.0]] * 50, [[0.2, 0.9]] * 50)
+        >>> learner.add_label("swim").classes_.tolist()
+        ['walk', 'fly', 'swim']
+        >>> learner.ask([[1.0]]).reasons[0, 2].item(), learner.cost_range([[1.0]]).width[0, 2].item()
+        ('new label', 1.0)
+        """
+        labels.add_label(self, label, cost_matrix)
+        return self
+
+    def rename_label(self, old: Any, new: Any) -> Self:
+        """Rename a label; nothing else changes, and a budget with a price per label keeps its price.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])
+        >>> learner.rename_label("walk", "hike").predict([[1.0]]).tolist()
+        ['hike']
+        """
+        labels.rename_label(self, old, new)
+        return self
+
+    def retire_label(self, label: Any) -> Self:
+        """Retire a label: it is never predicted or asked about again, unless ``add_label`` brings it back.
+
+        Its column and all that it has learned are kept. Costs of it that are told later are learned too.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]] * 9, [[0.2, 0.9]] * 9).retire_label("walk")
+        >>> learner.predict([[1.0]]).tolist(), learner.labels_.retired, learner.predict_cost([[1.0]]).shape
+        (['fly'], ['walk'], (1, 2))
+        """
+        labels.retire_label(self, label)
+        return self
+
+    # -- what was spent, and what will be -------------------------------------------------------
+
+    @property
+    def round_(self) -> int:
+        """The number of the next round, at least 1."""
+        return totals_of(self).rounds + 1
+
+    @property
+    def costs_queried_(self) -> int:
+        """The number of costs asked for so far, one by one."""
+        return totals_of(self).costs
+
+    @property
+    def examples_queried_(self) -> int:
+        """The number of examples with at least one cost, or the true label, asked for so far."""
+        return totals_of(self).examples
+
+    @property
+    def totals_(self) -> Totals:
+        """All counts of what was asked for and seen: see ``Totals``.
+
+        >>> learner = CoalClassifier(["walk", "fly", "swim"], price_of_truth=2).tell([[1.0]], truth=["fly"])
+        >>> learner.totals_.truths, learner.totals_.costs, learner.totals_.price
+        (1, 0, 2.0)
+        """
+        return totals_of(self)
+
+    @property
+    def spent_(self) -> float:
+        """The amount spent since the budget began, in its unit; without a budget, the price of all questions in costs.
+
+        >>> from coalface import Budget, CoalClassifier
+        >>> budget = Budget(price=100, over=50, price_per_example=3.0, price_per_cost=1.0)
+        >>> CoalClassifier(["walk", "fly"], budget=budget).tell([[1.0]], [[0.2, 0.9]]).spent_
+        5.0
+        """
+        return spent_by(self)
+
+    def start_budget(self, budget: Any) -> Self:
+        """Start a new budget at the next example; earlier questions do not count against it.
+
+        >>> from coalface import Budget, CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"]).partial_fit([[1.0]], ["walk"])
+        >>> learner.start_budget(Budget(costs=100, over=1000)).spent_
+        0.0
+        """
+        self.budget = beginning_now(self, budget)
+        return self
+
+    def forecast(self, n_examples: int, price: Any = None, *, price_per_example: float = 0.0) -> Forecast:
+        """How many costs the learner will ask for on the next ``n_examples`` examples, with a 90 % interval.
+
+        ``price`` is the price of a cost, or a mapping from labels to prices; the forecast then has the money, too. By
+        default, it takes the prices of ``budget``. A budget limits the forecast to what is left of it. A true label
+        counts as ``price_of_truth`` costs. See ``Forecast`` for the method.
+
+        >>> from coalface import CoalClassifier, simulate
+        >>> learner = CoalClassifier(classes=["walk", "fly"])
+        >>> print(learner.forecast(10_000))
+        the next 10,000 examples: 1,770 costs (490 to 9,128) on 1,770 examples (490 to 9,128)
+        >>> _ = simulate(learner, [[1.0, 0.0], [0.0, 1.0]] * 250, [[0.0, 1.0], [1.0, 0.0]] * 250)
+        >>> learner.forecast(500, price=0.02).costs.highest < 120
+        True
+        """
+        return forecast_of(self, n_examples, price, price_per_example)
+
+    # -- what it says about itself --------------------------------------------------------------
+
+    @property
+    def saving_(self) -> Saving | None:
+        """The most that further questions could save per example; None if it cannot be estimated yet: see ``Saving``.
+
+        The estimate needs audits and at least 100 rounds answered as they were asked.
+
+        >>> from coalface import Audits, CoalClassifier, simulate
+        >>> learner = CoalClassifier(classes=["walk", "fly"], audits=Audits(0.2))
+        >>> learner.saving_ is None
+        True
+        >>> _ = simulate(learner, [[1.0, 0.0], [0.0, 1.0]] * 500, [[0.0, 1.0], [1.0, 0.0]] * 500)
+        >>> learner.saving_.rounds, learner.saving_.high < 0.1
+        (1000, True)
+        """
+        return saving_of(self)
+
+    def should_stop(self, saving: float) -> bool:
+        """Whether further questions would save less than ``saving`` per example: the whole interval lies below it.
+
+        >>> from coalface import CoalClassifier
+        >>> CoalClassifier(classes=["walk", "fly"]).should_stop(saving=0.02)
+        False
+        """
+        return saves_less_than(self, saving)
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """How often the best label was missed, as audits measure it; None if the slack does not follow them.
+
+        >>> from coalface import Coal, CoalClassifier, simulate
+        >>> learner = CoalClassifier(classes=["walk", "fly"], model="forest", rule=Coal(miss_rate=0.05))
+        >>> _ = simulate(learner, [[1.0, 0.0], [0.0, 1.0]] * 200, [[0.0, 1.0], [1.0, 0.0]] * 200)
+        >>> learner.calibration_.stated, learner.calibration_.measured
+        (0.05, 0.0)
+        """
+        return calibration_of(self)
+
+    @property
+    def committee_(self) -> list[Member]:
+        """The members of the model "auto", and what their answers have cost recently; no member with other models.
+
+        >>> learner = CoalClassifier().fit([[0.0, 1.0], [1.0, 0.0]] * 20, ["no", "yes"] * 20)
+        >>> [(member.name, member.leads) for member in learner.committee_]
+        [('online', False), ('forest', True), ('rbf', False)]
+        """
+        model = getattr(self, "model_", None)
+        return model.members if isinstance(model, CommitteeModel) else []
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse input, texts, categories and missing values are supported."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = tags.input_tags.string = True
         return tags
-
-
-def _refuse_no_candidate(best: NDArray[np.int64]) -> None:
-    if (best < 0).any():
-        raise InputError(f"candidates must leave at least one label, row {np.argmax(best < 0)} has none.")
-
-
-def _weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
-    weights = np.asarray(sample_weight, np.float64)
-    if weights.shape != (n_rows,) or not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() == 0:
-        raise InputError(
-            f"sample_weight must be {n_rows} finite numbers of at least 0, one of them above 0, got shape "
-            f"{weights.shape}."
-        )
-    return weights

@@ -19,7 +19,10 @@ from coalface.data.formats.readers import TABLES, format_of
 from coalface.data.labels import label_array, label_like
 from coalface.data.streams.line_source import Position
 from coalface.errors import FileFormatError, InputError
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.labels import label_set
+from coalface.learner.monitor import warn_if_collapsed
+from coalface.learner.teaching import check_rounds, tell_rounds
 from coalface.rounds.label_change import ADD, RENAME, LabelChange
 from coalface.rounds.round import Round
 
@@ -148,9 +151,10 @@ class NamedLearner:
             _check_continue(rounds, next_round, fill_gaps=fill_gaps)
             learned = [replace(one, late=False) for one in _with_gaps_filled(rounds, next_round)]
         X, names = self.examples_of(learned)
-        self.learner.check_rounds(learned)
+        check_rounds(self.learner, learned)
         for places in _runs(learned):
-            self.learner.tell_rounds([learned[place] for place in places], X[places]).warn_if_collapsed()
+            tell_rounds(self.learner, [learned[place] for place in places], X[places])
+            warn_if_collapsed(self.learner)
         self.feature_names = names
 
     def change_labels(self, change: LabelChange, cost_matrix: Path | None = None) -> None:
@@ -164,7 +168,7 @@ class NamedLearner:
         learner = self.learner
         label = label_like(change.label, learner.classes_)
         if change.kind == ADD:
-            after = learner.labels_.after(LabelChange(ADD, label, learner.round_)).classes
+            after = label_set(learner).after(LabelChange(ADD, label, learner.round_)).classes
             learner.add_label(label, cost_matrix=None if cost_matrix is None else read_cost_matrix(cost_matrix, after))
         elif change.kind == RENAME:
             learner.rename_label(label, label_like(change.new_name, learner.classes_))

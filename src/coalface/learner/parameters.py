@@ -19,7 +19,7 @@ from coalface.models.choice import model_of
 from coalface.models.contract import CostModel
 from coalface.models.linear import LINEAR_PARAMETERS
 from coalface.models.online import OnlineModel
-from coalface.sklearn_base import BaseEstimator
+from coalface.sklearn_base import BaseEstimator, clone
 
 Variant = Literal["coal", "passive", "all-or-none", "no-domination"]
 Slack = Literal["noise-scaled", "published", "printed"]
@@ -166,12 +166,21 @@ def abstain_of(value: Any) -> Abstain | None:
     return None if value is None else Abstain.of(value)
 
 
-def part_of(name: str, value: Any, params: Mapping[str, Any]) -> ParameterGroup:
-    """The object whose parameters ``set_params`` sets, such as ``rule__warm_up``; a name becomes an object."""
-    nested = {path.partition("__")[2] for path in params if path.startswith(f"{name}__")}
-    if value is None:
-        return Abstain(params[f"{name}__cost"]) if name == "abstain" and "cost" in nested else Audits()
-    return GROUPS[name].of(value)
+def with_parts(own: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that ``set_params`` sets, with an object for each part that a nested one names.
+
+    >>> with_parts({"rule": "coal"}, {"rule__warm_up": 10})
+    {'rule__warm_up': 10, 'rule': Coal()}
+    """
+    found = dict(params)
+    for name in {path.partition("__")[0] for path in params if "__" in path} & GROUPS.keys():
+        given = params.get(name, own[name])
+        if given is None:
+            given = Abstain(params["abstain__cost"]) if name == "abstain" and "abstain__cost" in params else NO_AUDITS
+        found[name] = clone(GROUPS[name].of(given))
+    if any(path.startswith("model__") for path in params):
+        found["model"] = clone(model_of(params.get("model", own["model"])))
+    return found
 
 
 def settings_for(n_labels: int, params: Mapping[str, Any], model: CostModel | None = None) -> Settings:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from coalface.errors import InputError, shortened
-from coalface.learner.estimator import CostClassifier
+from coalface.learner.estimator import CoalClassifier
 from coalface.rounds.queries import CostRanges, Queries
 from coalface.sklearn_base import NotFittedError
 
@@ -35,10 +35,10 @@ class ActivePipeline(Pipeline):
     _ready = False  # whether this pipeline has fitted its transformers
 
     @property
-    def learner(self) -> CostClassifier:
+    def learner(self) -> CoalClassifier:
         """The last step; an InputError if it is not a learner of coalface."""
         found = self.steps[-1][1]
-        if not isinstance(found, CostClassifier):
+        if not isinstance(found, CoalClassifier):
             raise InputError(
                 f"The last step of an ActivePipeline must be a learner such as CoalClassifier, got {shortened(found)}."
             )

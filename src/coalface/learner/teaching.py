@@ -1,235 +1,312 @@
-"""Teaching a learner: ``tell`` writes answers to the ledger, then learns them."""
+"""What a learner is told: answers are checked, written to the ledger, then learned."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale, check_cost
-from coalface.data.encoding.encoder import Encoder
-from coalface.data.frames import by_label, by_row, in_seen_order
+from coalface.data.costs import CostScale, check_cost, check_mask
+from coalface.data.frames import by_label, by_row
+from coalface.data.labels import label_texts
 from coalface.data.rows import Rows, check_width
-from coalface.data.targets import Codes, truth_codes, with_costs_of
-from coalface.errors import InputError
+from coalface.data.targets import (
+    TOLERANCE,
+    UNKNOWN,
+    Codes,
+    costs_by_truth,
+    require_target,
+    truth_codes,
+    with_costs_of,
+)
+from coalface.errors import InputError, UnknownLabelError
 from coalface.files.interrupts import interrupts_put_off
-from coalface.kernels.state import ROUND
-from coalface.learner.deciding import DecidingLearner
-from coalface.learner.told import told_arrays
+from coalface.kernels.state import AUDIT, NO_ROUNDS, ROUND, UNCERTAIN, RoundArrays
+from coalface.learner.account import plain_budget
+from coalface.learner.intake import Examples, keep_encoder, keep_features, read_examples, unit_offsets
+from coalface.learner.monitor import warn_if_collapsed
+from coalface.learner.parameters import flat, settings_for
+from coalface.learner.predicting import costs_given
+from coalface.learner.state import (
+    LEARNED_WITH,
+    LearnerState,
+    begin,
+    begin_with,
+    is_begun,
+    new_model,
+    ready,
+    resolve_classes,
+    settings_of,
+)
+from coalface.models.choice import model_of
 from coalface.models.serving import Served
 from coalface.rounds.arrays import AnswerArrays, ServedLabels, answer_arrays, rounds_from_arrays, rows_of_rounds
+from coalface.rounds.ledger import Ledger, Recorder
 from coalface.rounds.queries import Queries
 from coalface.rounds.round import Round
 
 
-class TeachingLearner(DecidingLearner):
-    """A learner that learns answers."""
+@dataclass(frozen=True)
+class Answers:
+    """What was answered about some examples, as it was given."""
 
-    def tell(
-        self,
-        X: Any,
-        cost: Any = None,
-        asked: Any = None,
-        late: bool = False,
-        *,
-        truth: Any = None,
-        candidates: Any = None,
-        offset: Any = None,
-    ) -> Self:
-        """Learn the known costs and close one round per row, even if nothing was asked about it.
+    cost: Any  # (n, K), NaN where unknown
+    asked: Any = None  # what ``ask`` returned, or a mask; None: the known costs
+    truth: Codes | None = None  # the columns of true labels
+    offset: Any = None
+    recorded: AnswerArrays | None = None  # where a ledger has them
+    served: ServedLabels | None = None
+    late: bool = False
 
-        ``truth`` has the true label of each row, None or NaN where it is unknown; ``cost_matrix`` turns it into the
-        costs of the row, in place of those in ``cost``.
 
-        ``asked`` are the costs that were asked for: the result of ``ask``, or a boolean array, or by default the known
-        ones. A cost that was asked for and is NaN means "can't tell". Questions that were told before, or that are
-        about other examples, are refused. ``late`` answers are about examples whose rounds are closed: they are learned
-        and counted as costs, but do not close a round. ``offset`` is the known part of each cost, as in ``ask``; if
-        ``asked`` is what ``ask`` returned, its offset is used.
+def tell(
+    learner: LearnerState,
+    X: Any,
+    cost: Any = None,
+    asked: Any = None,
+    late: bool = False,
+    *,
+    truth: Any = None,
+    candidates: Any = None,
+    offset: Any = None,
+) -> None:
+    """Learn the known costs and close a round per row: see ``CoalClassifier.tell``."""
+    begin(learner)
+    examples, codes, late = read_examples(learner, X, candidates), None, bool(late)
+    if isinstance(asked, Queries):
+        _refuse_strange(learner, asked, examples.rows, late=late)
+        cost, asked = asked.with_later_labels(learner.classes_, cost)
+        offset = asked.offset if offset is None else offset
+    if truth is not None:
+        codes = truth_codes(truth, len(examples), learner.classes_)
+        given = by_label(by_row(cost, examples.X, "cost"), learner.classes_, "cost")
+        cost = with_costs_of(codes, truth_costs(learner), given)
+    elif cost is None:
+        raise InputError("cost must have two dimensions (examples, labels), got None. Pass it, or truth=labels.")
+    learn(learner, examples, learner.classes_, Answers(cost, asked, codes, offset, late=late))
+    warn_if_collapsed(learner)
 
-        >>> from coalface import CoalClassifier
-        >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0, 0.0]], [[0.2, np.nan]])
-        >>> _ = learner.tell([[1.0, 0.0]], [[np.nan, 0.9]], late=True)
-        >>> learner.round_, learner.costs_queried_, learner.examples_queried_
-        (2, 2, 1)
-        >>> learner = CoalClassifier(["walk", "fly", "swim"], price_of_truth=2)
-        >>> queries = learner.ask([[1.0, 0.0]])
-        >>> print(queries)
-        1 true label and 0 of 3 costs asked for, on 1 of 1 examples
-        >>> learner.tell([[1.0, 0.0]], truth=["walk"], asked=queries).truths_queried_
-        1
-        """
-        if not hasattr(self, "model_"):
-            self.begin()
-        X, candidates = self.with_label_features(X, candidates)
-        X = in_seen_order(X, self)
-        (rows, encoder), codes = self.encoded(X), None
-        if isinstance(asked, Queries):
-            self._refuse_strange(asked, rows, late=bool(late))
-            cost, asked = asked.with_later_labels(self.classes_, cost)
-        if truth is not None:
-            codes = truth_codes(truth, len(rows), self.classes_)
-            given = by_label(by_row(cost, X, "cost"), self.classes_, "cost")
-            cost = with_costs_of(codes, self._costs_by_truth(), given)
-        elif cost is None:
-            raise InputError("cost must have two dimensions (examples, labels), got None. Pass it, or truth=labels.")
-        if offset is None and isinstance(asked, Queries):
-            offset = asked.offset
-        self._tell(
-            X,
-            rows,
-            self.classes_,
-            cost,
-            asked,
-            candidates,
-            late=bool(late),
-            truth=codes,
-            encoder=encoder,
-            offset=offset,
-        )
-        self.warn_if_collapsed()
-        return self
 
-    def tell_rounds(self, rounds: Sequence[Round], X: Any = None) -> Self:
-        """Learn the answers of rounds, in order, as a ledger, a file or a service recorded them.
+def learn_all(learner: LearnerState, X: Any, y: Any, cost: Any, classes: Any = None, candidates: Any = None) -> None:
+    """Learn all the given costs: see ``CoalClassifier.partial_fit``."""
+    require_target(y, cost)
+    examples, labels, costs = examples_to_learn(learner, X, y, cost, classes, candidates)
+    learn(learner, examples, labels, Answers(costs))
+    learner._learned_costs = learner._learned_costs or cost is not None
+    warn_if_collapsed(learner)
 
-        ``X`` has the examples if the rounds do not. If all rounds are late, none is closed.
 
-        >>> from coalface import CoalClassifier
-        >>> asked = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]]).round(0)
-        >>> learner = CoalClassifier(["walk", "fly"])
-        >>> learner.tell_rounds([asked.with_answers({"walk": 0.2})], [[1.0, 0.0]]).costs_queried_
-        1
-        """
-        if not hasattr(self, "model_"):
-            self.begin()
-        if not rounds:
-            return self
-        if any(one.late != rounds[0].late for one in rounds):
-            raise InputError("rounds must be all late or all not late, got both. Tell them in two calls.")
-        if any((one.served is None) != (rounds[0].served is None) for one in rounds):
-            raise InputError("rounds must be all served or all not served, got both. Tell them in two calls.")
-        for one in rounds:
-            self._refuse_contradiction(one)
-        return self.replay_rounds(rounds, X)
+def examples_to_learn(
+    learner: LearnerState, X: Any, y: Any, cost: Any, classes: Any, candidates: Any
+) -> tuple[Examples, NDArray[Any], NDArray[Any]]:
+    """The examples, the labels, and the costs (n, K) that ``y`` or ``cost`` gives; one of them must be known."""
+    early = None if candidates is None else resolve_classes(learner, classes, cost)  # a mask needs the labels
+    examples = read_examples(learner, X, candidates, early, allow_empty=False)
+    cost = by_row(cost, examples.X, "cost")
+    labels = resolve_classes(learner, classes, cost)
+    costs = costs_given(learner, len(examples), labels, y, cost)
+    if costs.size and np.isnan(costs).all():
+        raise InputError("cost must have a known cost to learn from, got only NaN. Pass y or costs, or use ask.")
+    return examples, labels, costs
 
-    def replay_rounds(self, rounds: Sequence[Round], X: Any = None) -> Self:
-        """Learn rounds that were told once and recorded: their costs stand, although ``cost_matrix`` may have changed.
 
-        >>> from coalface import CoalClassifier
-        >>> learner = CoalClassifier(["walk", "fly"]).begin()
-        >>> learner.replay_rounds([Round(1, ask=("walk",), costs={"walk": 0.2})], [[1.0]]).round_
-        2
-        """
-        late = rounds[0].late
-        rows = rows_of_rounds(rounds) if X is None else None
-        answers = answer_arrays([self._with_costs(one) for one in rounds], self.classes_.tolist())
-        self._tell(
-            X,
-            rows,
-            self.classes_,
-            answers.cost,
-            answers.asked,
-            answers.candidates,
-            answers,
-            late=late,
-            truth=answers.truth if rounds[0].served is None else None,
-            offset=answers.offset,
-            served=answers.served,
-        )
-        return self
-
-    def check_rounds(self, rounds: Sequence[Round]) -> None:
-        """Raise an InputError if a label or a cost of these rounds is not one of the learner's."""
-        self.begin()
-        answers = answer_arrays(rounds, self.classes_.tolist())
-        check_cost(answers.cost, len(rounds), self.classes_, CostScale.of(self.cost_bounds))
-
-    def _tell(
-        self,
-        X: Any,
-        rows: Rows | None,
-        labels: NDArray[Any],
-        cost: Any,
-        asked: Any = None,
-        candidates: Any = None,
-        recorded: AnswerArrays | None = None,
-        *,
-        late: bool = False,
-        truth: Codes | None = None,
-        encoder: Encoder | None = None,
-        offset: Any = None,
-        served: ServedLabels | None = None,
-        names: NDArray[np.object_] | None = None,
-    ) -> None:
-        """Check the answers, write them to the ledger, then learn them; a failed check changes nothing.
-
-        ``names`` are those of the features, by default the columns of ``X``.
-        """
-        X = in_seen_order(X, self)
-        rows, encoder = (rows, encoder) if rows is not None else self.encoded(X)
-        n_rows, recorder = len(rows), self._recorder
-        settings = self.settings_for(len(labels))
-        scale = CostScale.of(self.cost_bounds)
-        cost = by_label(by_row(cost, X, "cost"), labels, "cost")
-        asked, candidates = by_row(asked, X, "asked"), by_row(candidates, X, "candidates")
-        unit = check_cost(cost, n_rows, labels, scale)
-        given = unit if recorder is None else scale.within(cost)
-        known_part = None if offset is None else self._offsets(X, rows, labels, offset)
-        rounds = told_arrays(unit, labels, asked, candidates, recorded, truth, known_part)
-        check_width(rows, self)
-        names = self._names_of(X, encoder) if names is None else names
-        begun = hasattr(self, "model_")
-        self._refuse_changed()
-        model = self.model_ if begun else self._new_model(labels)
-        model.check(rows)
-        if not begun:
-            self._begin_with(labels, model)
-        with self.model_.lock if recorder is None else interrupts_put_off(), self.model_.lock:
-            if recorder is not None:
-                first_round = int(self.model_.state.counters[ROUND])
-                used = recorder.encoder_of(encoder or getattr(self, "encoder_", None))
-                recorder.write(
-                    rounds_from_arrays(
-                        first_round,
-                        recorder.texts,
-                        rows,
-                        given,
-                        rounds,
-                        names,
-                        late,
-                        truth=truth,
-                        encoder=used,
-                        span=scale.span,
-                        served=served,
-                    ),
-                    self._all_params(),
-                    self.plain_budget,
-                )
-            self._keep_encoder(encoder)
-            self.n_features_in_ = max(rows.width, getattr(self, "n_features_in_", 0))
-            if names is not None:
-                self.feature_names_in_ = names
-            try:
-                if served is None:
-                    self.model_.tell(rows, settings, rounds, late=late)
-                else:
-                    settings = settings._replace(budget=np.inf, alike=np.inf)
-                    costs = np.ascontiguousarray(unit[np.arange(n_rows), served.labels])
-                    self.model_.observe(rows, settings, rounds.candidates, Served(*served, costs))
-            except BaseException:
-                if recorder is not None:
-                    recorder.incomplete = True
-                raise
-
-    def _refuse_strange(self, asked: Queries, rows: Rows, *, late: bool) -> None:
-        """Refuse questions about other examples or, unless they are late, of rounds that are closed."""
-        if asked.checksum is not None and len(asked) == len(rows) and asked.checksum != rows.checksum():
-            raise InputError(
-                "asked must be what ask returned for these examples, got questions about others. Pass the same X."
+def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answers: Answers) -> None:
+    """Check the answers, write them to the ledger, then learn them; a failed check changes nothing."""
+    rows, late, truth, served = examples.rows, answers.late, answers.truth, answers.served
+    begun, recorder = is_begun(learner), learner._recorder
+    settings = settings_of(learner) if begun else settings_for(len(labels), vars(learner))
+    scale = CostScale.of(learner.cost_bounds)
+    cost = by_label(by_row(answers.cost, examples.X, "cost"), labels, "cost")
+    unit = check_cost(cost, len(rows), labels, scale)
+    offsets = None if answers.offset is None else unit_offsets(learner, examples, labels, answers.offset)
+    rounds = _rounds_told(unit, labels, examples, answers, offsets)
+    model = ready(learner).model_ if begun else new_model(learner, labels)
+    model.check(rows)
+    if not begun:
+        begin_with(learner, labels, model)
+        model = learner.model_
+    with model.lock if recorder is None else interrupts_put_off(), model.lock:
+        if recorder is not None:
+            given, names = scale.within(cost), examples.names
+            encoder = recorder.encoder_of(examples.encoder or getattr(learner, "encoder_", None))
+            first, texts, span = int(model.state.counters[ROUND]), recorder.texts, scale.span
+            kept = rounds_from_arrays(
+                first, texts, rows, given, rounds, names, late, truth=truth, encoder=encoder, span=span, served=served
             )
-        if asked.first_round < self.round_ and not late:
+            recorder.write(kept, all_params(learner), plain_budget(learner))
+        keep_encoder(learner, examples.encoder)
+        keep_features(learner, rows, examples.names)
+        try:
+            if served is None:
+                model.tell(rows, settings, rounds, late=late)
+            else:
+                settings = settings._replace(budget=np.inf, alike=np.inf)
+                costs = np.ascontiguousarray(unit[np.arange(len(rows)), served.labels])
+                model.observe(rows, settings, rounds.candidates, Served(*served, costs))
+        except BaseException:
+            if recorder is not None:
+                recorder.incomplete = True
+            raise
+
+
+def all_params(learner: LearnerState) -> dict[str, Any]:
+    """The parameters, and those of their parts by path."""
+    return {**vars(learner), **flat(vars(learner), getattr(learner, "model_", None))}
+
+
+def new_recorder(learner: LearnerState, ledger: Ledger, *, has_encoder: bool | None = None) -> Recorder:
+    """A recorder for the labels and the budget as they are; ``has_encoder`` is whether the ledger has it."""
+    texts = label_texts(learner.classes_)
+    recorder = Recorder(ledger, texts, learned_with(learner), all_params(learner), plain_budget(learner))
+    recorder.has_encoder = recorder.has_encoder if has_encoder is None else has_encoder
+    return recorder
+
+
+def learned_with(learner: LearnerState) -> tuple[str, ...]:
+    """The paths of the parameters that decide how an answer is learned; the others decide what is asked."""
+    return tuple(dict.fromkeys([*LEARNED_WITH, *model_of(learner.model).learned_with]))
+
+
+def _rounds_told(
+    unit: NDArray[np.float32],
+    labels: NDArray[Any],
+    examples: Examples,
+    answers: Answers,
+    offsets: NDArray[np.float32] | None,
+) -> RoundArrays:
+    """The arrays that models and ledgers read.
+
+    Where the answers are not those to what ``ask`` returned, a row answered by its true label counts as one question.
+    """
+    parts: dict[str, Any] = {"costs": unit} | ({} if offsets is None else {"offsets": offsets})
+    asked, recorded, truth = answers.asked, answers.recorded, answers.truth
+    if isinstance(asked, Queries):
+        parts |= {"reasons": asked.reason_codes, "propensity": asked.propensity, "truth": asked.truth}
+        parts |= {} if asked.outlook is None else {"outlook": asked.outlook}
+        asked = asked.mask
+    elif recorded is not None:
+        parts |= {"outlook": recorded.outlook, "propensity": recorded.audits, "truth": recorded.asks_truth}
+        parts["reasons"] = np.where(recorded.audits > 0, AUDIT, UNCERTAIN).astype(np.int8)
+    parts["asked"] = (
+        ~np.isnan(unit) if asked is None else check_mask(by_row(asked, examples.X, "asked"), len(unit), labels, "asked")
+    )
+    covered = parts["asked"]
+    if examples.candidates is not None:
+        parts["candidates"] = examples.candidates
+        covered = covered | ~examples.candidates
+    if truth is not None and "truth" not in parts:
+        parts["truth"] = (truth != UNKNOWN) & covered.all(axis=1)
+    return NO_ROUNDS._replace(**parts)
+
+
+def _refuse_strange(learner: LearnerState, asked: Queries, rows: Rows, *, late: bool) -> None:
+    """Refuse questions about other examples or, unless they are late, of rounds that are closed."""
+    if asked.checksum is not None and len(asked) == len(rows) and asked.checksum != rows.checksum():
+        raise InputError(
+            "asked must be what ask returned for these examples, got questions about others. Pass the same X."
+        )
+    next_round = int(learner.model_.state.counters[ROUND])
+    if asked.first_round < next_round and not late:
+        raise InputError(
+            f"asked must continue from round {next_round}, but its round {asked.first_round} was learned already. "
+            "Pass late=True for second or late answers, or asked=queries.mask for new ones."
+        )
+
+
+# -- rounds, as ledgers, files and services record them -------------------------------------------
+
+
+def tell_rounds(learner: LearnerState, rounds: Sequence[Round], X: Any = None) -> None:
+    """Learn the answers of rounds, in order, as a ledger, a file or a service recorded them.
+
+    ``X`` has the examples if the rounds do not. If all rounds are late, none is closed.
+
+    >>> from coalface import CoalClassifier
+    >>> asked = CoalClassifier(["walk", "fly"]).ask([[1.0, 0.0]]).round(0)
+    >>> learner = CoalClassifier(["walk", "fly"])
+    >>> tell_rounds(learner, [asked.with_answers({"walk": 0.2})], [[1.0, 0.0]])
+    >>> learner.costs_queried_
+    1
+    """
+    begin(learner)
+    if not rounds:
+        return
+    if any(one.late != rounds[0].late for one in rounds):
+        raise InputError("rounds must be all late or all not late, got both. Tell them in two calls.")
+    if any((one.served is None) != (rounds[0].served is None) for one in rounds):
+        raise InputError("rounds must be all served or all not served, got both. Tell them in two calls.")
+    for one in rounds:
+        _refuse_contradiction(learner, one)
+    replay_rounds(learner, rounds, X)
+
+
+def replay_rounds(learner: LearnerState, rounds: Sequence[Round], X: Any = None) -> None:
+    """Learn rounds that were told once and recorded: their costs stand, although ``cost_matrix`` may have changed.
+
+    >>> from coalface import CoalClassifier
+    >>> learner = CoalClassifier(["walk", "fly"]).begin()
+    >>> replay_rounds(learner, [Round(1, ask=("walk",), costs={"walk": 0.2})], [[1.0]])
+    >>> learner.round_
+    2
+    """
+    found = answer_arrays([_with_costs(learner, one) for one in rounds], learner.classes_.tolist())
+    examples = Examples(None, rows_of_rounds(rounds)) if X is None else read_examples(learner, X)
+    check_width(examples.rows, learner)
+    if found.candidates is not None:
+        labels = learner.classes_
+        mask = check_mask(found.candidates, len(examples), labels, "candidates")
+        examples = Examples(examples.X, examples.rows, examples.encoder, examples.names, mask)
+    truth = found.truth if rounds[0].served is None else None
+    late, offset = rounds[0].late, found.offset
+    learn(
+        learner, examples, learner.classes_, Answers(found.cost, found.asked, truth, offset, found, found.served, late)
+    )
+
+
+def check_rounds(learner: LearnerState, rounds: Sequence[Round]) -> None:
+    """Raise an InputError if a label or a cost of these rounds is not one of the learner's."""
+    begin(learner)
+    answers = answer_arrays(rounds, learner.classes_.tolist())
+    check_cost(answers.cost, len(rounds), learner.classes_, CostScale.of(learner.cost_bounds))
+
+
+# -- true labels ----------------------------------------------------------------------------------
+
+
+def truth_costs(learner: LearnerState) -> NDArray[np.float64]:
+    """The costs of all labels by true label, (K, K); an InputError if the learner does not know them."""
+    if learner.cost_matrix is None and learner.price_of_truth is None:
+        raise InputError(
+            "truth needs a learner that knows the costs of true labels, got one without them. Set cost_matrix=..., "
+            "or price_of_truth=... for 0/1 costs."
+        )
+    return costs_by_truth(learner.cost_matrix, learner.classes_, CostScale.of(learner.cost_bounds))
+
+
+def _with_costs(learner: LearnerState, one: Round) -> Round:
+    """The round with the costs that its true label gives, unless it has costs already."""
+    if one.truth is None or one.costs:
+        return one
+    return one.with_truth(_costs_of_truth(learner, one.truth))
+
+
+def _costs_of_truth(learner: LearnerState, label: str) -> dict[str, float]:
+    """The cost of every label where this one is true."""
+    texts = label_texts(learner.classes_)
+    if label not in texts:
+        raise UnknownLabelError(label, texts, addable=True)
+    return dict(zip(texts, truth_costs(learner)[texts.index(label)].tolist(), strict=True))
+
+
+def _refuse_contradiction(learner: LearnerState, one: Round) -> None:
+    """Refuse a round whose costs are not those of its true label, if the learner knows these."""
+    if one.truth is None or not one.costs or (learner.cost_matrix is None and learner.price_of_truth is None):
+        return
+    given, tolerance = _costs_of_truth(learner, one.truth), TOLERANCE * CostScale.of(learner.cost_bounds).span
+    for label, cost in one.costs.items():
+        if cost is not None and label in given and abs(cost - given[label]) > tolerance:
             raise InputError(
-                f"asked must continue from round {self.round_}, but its round {asked.first_round} was learned already. "
-                "Pass late=True for second or late answers, or asked=queries.mask for new ones."
+                f"Round {one.number} has the true label {one.truth!r}, of which label {label!r} costs "
+                f"{given[label]:g}, got the cost {cost:g}. Correct one of them, or leave the costs out."
             )

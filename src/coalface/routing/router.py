@@ -17,7 +17,11 @@ from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.evaluate.simulation import simulate
 from coalface.files.bundle import read_bundle, write_bundle
 from coalface.kernels.state import CANNOT_BE_BEST
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.intake import with_label_features
+from coalface.learner.monitor import warn_if_unanswered
+from coalface.learner.predicting import best_labels
+from coalface.learner.recorder import bundled, from_bundle
 from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Ledger
@@ -79,7 +83,7 @@ class Router:
     @property
     def outcomes_known_(self) -> int:
         """The number of outcomes whose loss is known so far."""
-        return self.learner.costs_answered_
+        return self.learner.totals_.answered
 
     # -- choosing ---------------------------------------------------------------------------------
 
@@ -91,9 +95,9 @@ class Router:
         outcome counts as losing 0.5; a warning says so once if it could be chosen.
         """
         offset = self.offset(X, quality_weight)
-        best = self.learner.best_labels(X, candidates=candidates, offset=offset)
-        _, allowed = self.learner.with_label_features(X, candidates)
-        self.learner.warn_if_unanswered(self.contenders(X, candidates=allowed, quality_weight=quality_weight))
+        best = best_labels(self.learner, X, candidates, offset)
+        _, allowed = with_label_features(self.learner, X, candidates)
+        warn_if_unanswered(self.learner, self.contenders(X, candidates=allowed, quality_weight=quality_weight))
         return best
 
     def route(self, X: Any, *, quality_weight: float | None = None, candidates: Any = None) -> Routes:
@@ -101,7 +105,7 @@ class Router:
         weight = self._weight(quality_weight)
         offset = offsets_of(self.price(X), weight)
         return Routes(
-            self.learner.best_labels(X, candidates=candidates, offset=offset),
+            best_labels(self.learner, X, candidates, offset),
             self.predicted_loss(X),
             self.learner.cost_range(X),
             self.price(X),
@@ -111,7 +115,7 @@ class Router:
 
     def predicted_loss(self, X: Any) -> NDArray[np.float64]:
         """The predicted losses (n, K); a model without any outcome counts as 0.5 if others have some."""
-        predicted, silent = self.learner.predict_cost(X), self.learner.unanswered
+        predicted, silent = self.learner.predict_cost(X), self.learner.model_.unanswered()
         return predicted if silent.all() else np.where(silent, _UNKNOWN_LOSS, predicted)
 
     def price(self, X: Any) -> NDArray[np.float64]:
@@ -179,7 +183,7 @@ class Router:
               small  predicted   0.000  range 0.000 to 1.000  plus 0.000  only contender
               large  predicted   0.000  range 0.000 to 1.000  plus 4.450  cannot be best
         """
-        joined, allowed = self.learner.with_label_features(X, candidates)
+        joined, allowed = with_label_features(self.learner, X, candidates)
         contenders = self.contenders(X, candidates=allowed)
         queries = self.learner.ask(
             joined,
@@ -211,7 +215,7 @@ class Router:
                 f"answer must be a function that returns the loss of a model on example i, got {shortened(answer)}."
             )
         prices, column = self.asking_price(X), {model: k for k, model in enumerate(self.models.tolist())}
-        joined, allowed = self.learner.with_label_features(X, candidates)
+        joined, allowed = with_label_features(self.learner, X, candidates)
         contenders = self.contenders(X, candidates=allowed)
 
         def paid(i: int, model: Any) -> float:
@@ -228,7 +232,7 @@ class Router:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the router to one file, atomically; ``load`` restores it. A price function is not saved."""
         with self.learner.model_.lock:
-            meta, arrays = self.learner.bundled()
+            meta, arrays = bundled(self.learner)
         own = {
             "value_of_quality": self.value_of_quality,
             "price": self._prices.plain(),
@@ -269,7 +273,7 @@ class Router:
             columns = OutcomeColumns(**own["columns"]) if "columns" in own else None
         except (KeyError, TypeError, ValueError) as problem:
             raise FileFormatError(f"{path} was not saved by Router.save: {in_one_line(problem)}.") from None
-        learner = CoalClassifier.from_bundle(meta, arrays, model, features, path)
+        learner = from_bundle(CoalClassifier, meta, arrays, model, features, path)
         router = cls._around(learner, prices, value, asking_prices, spent)
         router.columns = columns
         return router

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import InputError
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
 from coalface.models.online import OnlineModel
 from coalface.sklearn_base import clone
 from coalface.structured.policies import begun, set_warm_up

@@ -11,7 +11,8 @@ from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number, whole_number
 from coalface.errors import InputError, TiedCostsWarning
 from coalface.files.bundle import rebuilding
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.monitor import warn_if_collapsed
 from coalface.sklearn_base import clone
 from coalface.structured.beam import best_of_beam
 from coalface.structured.episode import Episode, EpisodeGroup, LearnedPolicy
@@ -228,7 +229,7 @@ class SearchLearner(PolicyLearner):
                 raise _with_text(problem, f"{where}: {problem} It was not learned.") from problem
             raise
         self._checkpoint.advance(self._rows)
-        self.policy_.warn_if_collapsed()
+        warn_if_collapsed(self.policy_)
         self.episodes_ += len(episodes)
 
     def _restore(self, group: EpisodeGroup, mark: tuple[int, int, bool | None]) -> None:

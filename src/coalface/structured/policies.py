@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from coalface.errors import InputError, shortened
 from coalface.files.bundle import read_bundle, rebuilding, write_bundle
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
 from coalface.learner.parameters import Coal
+from coalface.learner.recorder import bundled, from_bundle
 from coalface.learner.state import NotFittedError
 from coalface.models.online import OnlineModel
 from coalface.sklearn_base import BaseEstimator, clone
@@ -142,7 +143,7 @@ class PolicyLearner(BaseEstimator, ABC):
         params = {name: value for name, value in self.get_params(deep=False).items() if name not in self._not_saved}
         plain = {name: None if value is None else np.asarray(value).tolist() for name, value in params.items()}
         with policy.model_.lock:
-            meta, learned = policy.bundled()
+            meta, learned = bundled(policy)
             of_learner = {"params": plain, "has_policy": self.policy is not None, "own": own, "arrays": list(arrays)}
             write_bundle(path, self._kind, {**of_learner, "policy": meta}, {**learned, **arrays})
 
@@ -154,6 +155,6 @@ class PolicyLearner(BaseEstimator, ABC):
         meta, arrays = read_bundle(path, cls._kind)
         with rebuilding(path, cls._kind):
             own = {name: arrays.pop(name) for name in meta["arrays"]}
-            policy = CoalClassifier.from_bundle(meta["policy"], arrays, path=path)
+            policy = from_bundle(CoalClassifier, meta["policy"], arrays, path=path)
             given = clone(policy) if meta["has_policy"] else None
             return cls(**{**meta["params"], "policy": given, **others}), policy, meta["own"], own

@@ -13,7 +13,8 @@ from scipy.sparse import csr_array
 
 from coalface.data.rows import Rows
 from coalface.kernels.state import RoundArrays, new_rounds
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.state import settings_of
 from coalface.rounds.queries import Queries
 
 Mask = NDArray[np.bool_]
@@ -49,7 +50,7 @@ class RowPolicy:
 
     def refresh(self) -> None:
         """Read the learner's parameters again."""
-        self.settings = self.learner.settings_for()
+        self.settings = settings_of(self.learner)
 
     def ask(
         self, rows: Rows, candidates: Mask, costs: NDArray[np.float64] | None = None, asked: Mask | None = None

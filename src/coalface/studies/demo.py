@@ -13,7 +13,7 @@ from coalface.errors import InputError
 from coalface.evaluate.curve import Curve
 from coalface.evaluate.simulation import Progress, simulate
 from coalface.evaluate.summary import AXIS_LABELS, Summary, rules_panel, summarize
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
 from coalface.report import html_page
 from coalface.report.charts import draw_curves, draw_ranges, range_bars
 from coalface.rounds.queries import Queries

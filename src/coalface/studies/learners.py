@@ -14,10 +14,9 @@ from coalface.errors import InputError
 from coalface.evaluate.checkpoints import Checkpoints
 from coalface.evaluate.curve import Curve
 from coalface.evaluate.simulation import Progress, simulate
-from coalface.learner.classifiers import CoalClassifier
-from coalface.learner.estimator import CostClassifier
-from coalface.learner.parameters import audits_of
-from coalface.learner.stopping import checked_saving
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.monitor import unit_saving
+from coalface.learner.parameters import Coal
 from coalface.studies.baselines import BASELINES
 from coalface.studies.baselines.baseline import order_of
 from coalface.studies.plugins import Plugin
@@ -53,9 +52,9 @@ class StudyLearner(Protocol):
         ...
 
 
-CLASSIFIERS: dict[str, Callable[..., CostClassifier]] = {
+CLASSIFIERS: dict[str, Callable[..., CoalClassifier]] = {
     "coal": partial(CoalClassifier, model="online"),  # a line names any other model, so that its results stay its own
-    "ridge": partial(CoalClassifier, model="ridge", rule={"miss_rate": None}),
+    "ridge": partial(CoalClassifier, model="ridge", rule=Coal(miss_rate=None)),
 }
 _FROM_THE_DATA = ("classes", "cost_matrix", "random_state")  # set by the data and the permutation
 _RUN_SETTINGS = {"batch": 1, "stop_saving": None}  # settings of a line that are not the classifier's
@@ -67,7 +66,7 @@ class _Classifier:
     asks, package, is_linear = "costs", "", True
     sources: tuple[Path, ...] = ()
 
-    def __init__(self, name: str, new: Callable[..., CostClassifier]) -> None:
+    def __init__(self, name: str, new: Callable[..., CoalClassifier]) -> None:
         self.name, self.new = name, new
         defaults = {name: parameter.default for name, parameter in sorted(signature(new).parameters.items())}
         own = {name: default for name, default in defaults.items() if name not in _FROM_THE_DATA}
@@ -80,8 +79,7 @@ class _Classifier:
         ours = self.new(**_own(settings, n_rows=1, n_labels=n_labels))
         ours.begin(range(n_labels))
         if settings.get("stop_saving") is not None:
-            bounds = CostScale.of(ours.cost_bounds)
-            checked_saving("stop_saving", settings["stop_saving"], bounds, audits_of(ours.audits).rate)
+            unit_saving(ours, "stop_saving", settings["stop_saving"])
 
     def run(
         self,
@@ -138,7 +136,7 @@ def is_pair(name: str) -> bool:
     return name == "cost_bounds"
 
 
-def new_classifier(learner: str, settings: Mapping[str, Any], train: CostDataset, permutation: int) -> CostClassifier:
+def new_classifier(learner: str, settings: Mapping[str, Any], train: CostDataset, permutation: int) -> CoalClassifier:
     """One of our classifiers for a run over this data, in which the permutation seeds everything random."""
     own = _own(settings, len(train), len(train.classes))
     if own.get("price_of_truth") is not None:

@@ -41,7 +41,7 @@ from coalface.desk.project.sources import Source, read_examples
 from coalface.desk.project.spending import Limits
 from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.files.atomic import new_folder, refuse_used
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 

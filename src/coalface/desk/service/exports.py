@@ -34,7 +34,9 @@ from coalface.desk.service.curation import REVIEW
 from coalface.desk.service.example_log import is_replaced, valid_answers
 from coalface.desk.service.review_book import best_label
 from coalface.errors import InputError
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.pool import possible_savings
+from coalface.learner.predicting import best_labels
 from coalface.rounds.arrays import answer_arrays
 from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.round import Costs, Round
@@ -228,7 +230,7 @@ def _most_uncertain(
     project: Project, learner: CoalClassifier, places: NDArray[np.int64], top: int
 ) -> NDArray[np.int64]:
     blocks = [places[start : start + _BLOCK] for start in range(0, len(places), _BLOCK)]
-    scores = [learner.possible_savings(project.pool.rows(block)) for block in blocks]
+    scores = [possible_savings(learner, project.pool.rows(block)) for block in blocks]
     return np.argsort(-np.concatenate([*scores, np.zeros(0)]), kind="stable")[:top]
 
 
@@ -238,7 +240,7 @@ def _predicted_block(
     X = project.pool.rows(places)
     costs = CostScale.of(project.cost_bounds).within(learner.predict_cost(X))
     ranges = learner.cost_range(X, same_round=True)  # the same in any order of the pool
-    best, savings = learner.best_labels(X).tolist(), learner.possible_savings(X)
+    best, savings = best_labels(learner, X).tolist(), possible_savings(learner, X)
     offered = [(k, label) for k, label in enumerate(project.labels) if label not in project.retired]
     for i, place in enumerate(places.tolist()):
         yield {

@@ -12,7 +12,7 @@ from coalface.desk.project.project import Project
 from coalface.desk.project.scale import Level
 from coalface.errors import InputError
 from coalface.kernels.state import AUDIT, NEW_LABEL, UNCERTAIN, WARM_UP
-from coalface.learner.forecasting import Interval
+from coalface.learner.forecast import Interval
 from coalface.rounds.queries import REASONS
 from coalface.rounds.round import Round
 

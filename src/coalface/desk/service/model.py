@@ -32,8 +32,11 @@ from coalface.desk.project.pool import Pool
 from coalface.desk.project.project import Project
 from coalface.errors import CoalfaceError, ConflictError, FileFormatError, UnknownLabelError, in_one_line
 from coalface.kernels.state import EXAMPLES_QUERIED
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.labels import change_labels
 from coalface.learner.parameters import flat
+from coalface.learner.recorder import plain_params
+from coalface.learner.teaching import learned_with, replay_rounds
 from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.round import Round
 
@@ -52,7 +55,7 @@ def teach(learner: CoalClassifier, pool: Pool, decided: Iterable[Decided]) -> No
             pairs = list(alike)
             places = np.array([example for example, _ in pairs], np.int64)
             try:
-                learner.replay_rounds([one for _, one in pairs], pool.rows(places))
+                replay_rounds(learner, [one for _, one in pairs], pool.rows(places))
             except UnknownLabelError as problem:
                 raise FileFormatError(
                     f"The log has a label that the project lacks ({problem}). Add the label."
@@ -127,7 +130,7 @@ class LiveModel:
                 return
             try:
                 if event.kind == LABELS:
-                    self.learner.change_labels(change_in(event))
+                    change_labels(self.learner, change_in(event))
                 teach(self.learner, self._project.pool, decided)
             except Exception:  # the event is on disk: the model is stale, and says so
                 logging.getLogger("coalface").exception("the model could not learn event %d", event.id)
@@ -247,7 +250,7 @@ class LiveModel:
                 teach(learner, self._project.pool, waiting)
                 waiting = []
             if event.kind == LABELS:
-                learner.change_labels(change_in(event))
+                change_labels(learner, change_in(event))
             elif event.id not in undone:
                 found = rounds_in(event)
                 waiting += [pair for pair in found if pair[0] not in without] if without else found
@@ -264,8 +267,8 @@ def _copied(learner: CoalClassifier) -> CoalClassifier:
 
 def _replay_parameters(learner: CoalClassifier) -> dict[str, Any]:
     """The parameters that affect replay, by path; those of the rule decide which answers imply others."""
-    params = {**learner.plain_params(), **flat(learner.get_params(deep=False))}
-    paths = {*learner.learned_with, "rule.variant", "rule.in_turn", "rule.slack", "random_state"}
+    params = {**plain_params(learner), **flat(learner.get_params(deep=False))}
+    paths = {*learned_with(learner), "rule.variant", "rule.in_turn", "rule.slack", "random_state"}
     return {path: params[path] for path in paths}
 
 

@@ -18,9 +18,10 @@ from coalface.desk.service.messages import Advice, DeskProgress, EstimatedMean, 
 from coalface.desk.service.model import LiveModel
 from coalface.errors import InputError, counted, shortened
 from coalface.kernels.state import AUDIT
-from coalface.learner.classifiers import CoalClassifier
-from coalface.learner.forecasting import Interval
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.forecast import Interval
 from coalface.learner.parameters import audits_of
+from coalface.learner.predicting import best_labels
 from coalface.rounds.queries import Queries
 
 _SAMPLE = 200  # undecided examples that represent the rest of the pool
@@ -159,7 +160,7 @@ def predictions(
     if not examples:
         return []
     X, scale = rows_of(project, examples), CostScale.of(project.cost_bounds)
-    costs, ranges, best = scale.within(learner.predict_cost(X)), learner.cost_range(X), learner.best_labels(X).tolist()
+    costs, ranges, best = scale.within(learner.predict_cost(X)), learner.cost_range(X), best_labels(learner, X).tolist()
     offered = [(k, label) for k, label in enumerate(project.labels) if label not in project.retired]
     return [
         {

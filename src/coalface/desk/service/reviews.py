@@ -24,7 +24,8 @@ from coalface.desk.service.overview import predictions
 from coalface.desk.service.project_state import ProjectState
 from coalface.desk.service.shown import states_of
 from coalface.errors import InputError
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.pool import possible_savings
 from coalface.rounds.event_log import Event
 from coalface.rounds.round import Costs, Round
 
@@ -240,7 +241,7 @@ class Reviews:
             return places
         learner, pool = self._state.model.learner, self._state.project.pool
         blocks = [np.array(places[start : start + _BLOCK], np.int64) for start in range(0, len(places), _BLOCK)]
-        scores = np.concatenate([learner.possible_savings(pool.rows(block)) for block in blocks])
+        scores = np.concatenate([possible_savings(learner, pool.rows(block)) for block in blocks])
         return [places[i] for i in np.argsort(-scores, kind="stable").tolist()]
 
     def _lines(self, places: list[int]) -> list[Listed]:

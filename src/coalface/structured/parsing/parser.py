@@ -12,7 +12,7 @@ from coalface.data.formats.conllu import Tree
 from coalface.data.numbers import flag, whole_number
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import rebuilding
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
 from coalface.structured.compiled_run import begun_compiled, online_model
 from coalface.structured.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
 from coalface.structured.kernels.parsing import Losses

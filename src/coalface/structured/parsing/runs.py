@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.kernels.state import WEIGHT
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.state import settings_of
 from coalface.models.online import OnlineModel
 from coalface.structured.compiled_run import CompiledRun, online_model
 from coalface.structured.kernels import parsing as kernels
@@ -49,7 +50,7 @@ def parse(
         kernels.parse_sentences(
             model.state,
             weights_of(model) if weights is None else weights,
-            policy.settings_for(),
+            settings_of(policy),
             model.scratch_for(len(templates.atoms)),
             treebank,
             grammar.actions,
@@ -99,7 +100,7 @@ class ParsingRun(CompiledRun):
             while True:
                 kernels.learn_sentences(
                     model.state,
-                    self.policy.settings_for()._replace(only_ones=True),
+                    settings_of(self.policy)._replace(only_ones=True),
                     scratch,
                     self._treebank,
                     self._actions,

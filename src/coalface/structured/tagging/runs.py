@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.kernels.state import COSTS_QUERIED
-from coalface.learner.classifiers import CoalClassifier
-from coalface.learner.simulating import UNLIMITED
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.play import UNLIMITED
+from coalface.learner.state import settings_of
 from coalface.structured.compiled_run import CompiledRun, online_model
 from coalface.structured.kernels import tagging as kernels
 from coalface.structured.kernels.tagging import TagRules
@@ -20,7 +21,7 @@ def predict_tags(policy: CoalClassifier, tokens: TokenRows, allowed: NDArray[np.
     tags = np.zeros(len(tokens), np.int32)
     with model.lock:
         scratch = model.scratch_for(tokens.rows.longest)
-        kernels.tag_rows(model.state, policy.settings_for(), scratch, tokens.rows.csr, tokens.sentences, allowed, tags)
+        kernels.tag_rows(model.state, settings_of(policy), scratch, tokens.rows.csr, tokens.sentences, allowed, tags)
     return tags
 
 
@@ -64,7 +65,7 @@ class TaggingRun(CompiledRun):
             while True:
                 kernels.learn_tags(
                     model.state,
-                    self.policy.settings_for(),
+                    settings_of(self.policy),
                     scratch,
                     tokens.rows.csr,
                     tokens.sentences,

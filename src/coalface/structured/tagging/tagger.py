@@ -12,9 +12,9 @@ from coalface.data.numbers import flag, whole_number
 from coalface.errors import InputError
 from coalface.files.bundle import rebuilding
 from coalface.learner.budget import Budget
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.monitor import warn_of_unlearned
 from coalface.learner.parameters import abstain_of, audits_of
-from coalface.learner.unlearned import warn_of_unlearned
 from coalface.structured.compiled_run import begun_compiled
 from coalface.structured.kernels.tagging import TagRules
 from coalface.structured.policies import PolicyLearner, tagger_policy

@@ -9,7 +9,8 @@ from coalface.data.dataset import CostDataset
 from coalface.data.numbers import is_number
 from coalface.errors import InputError
 from coalface.evaluate.simulation import Progress
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
+from coalface.learner.predicting import best_labels
 from coalface.models.online import OnlineModel
 from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
 
@@ -40,7 +41,7 @@ def costs_along(
             _tell(learner, examples.subset(block), asked[block])
             done = block.stop
             progress(done, len(examples))
-        test_costs.append(problem.test_cost(learner.model_labels(problem.test.X)))
+        test_costs.append(problem.test_cost(best_labels(learner, problem.test.X, by_model=True)))
     return test_costs
 
 

@@ -17,6 +17,7 @@ from coalface.evaluate.curve import Curve
 from coalface.kernels.cuda.device import Device
 from coalface.kernels.cuda.layout import FIELDS, POINTERS, PROBLEM, SETTINGS, bytes_per_run, stride_for
 from coalface.kernels.state import LEVELS, MOST_IMPLIED, Settings, lanes_for
+from coalface.learner.state import settings_of
 from coalface.models.online import OnlineModel
 from coalface.studies import learners
 from coalface.studies.baselines.baseline import order_of
@@ -53,7 +54,7 @@ def task_of(cell: Cell, problem: TrainTest) -> Task | None:
     try:
         learner = learners.new_classifier(cell.learner, settings, problem.train, cell.permutation)
         model = learner.begin().model_
-        resolved = model.resolved(learner.settings_for())
+        resolved = model.resolved(settings_of(learner))
     except CoalfaceError:
         return None
     if not isinstance(model, OnlineModel) or model.interactions is not None or not _fits(resolved, learner):

@@ -19,7 +19,7 @@ from coalface.data.formats.readers import format_of
 from coalface.data.formats.records import json_records
 from coalface.data.formats.text_lines import csv_rows
 from coalface.errors import FileFormatError, InputError
-from coalface.learner.classifiers import CoalClassifier
+from coalface.learner.estimator import CoalClassifier
 from coalface.learner.named_learner import NamedLearner
 
 _CELLS = 2**22  # numbers of a batch, in the cells of the rows or the costs of the labels

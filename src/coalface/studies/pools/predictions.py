@@ -15,6 +15,7 @@ from coalface.data.formats.raw_table import COST_PREFIX
 from coalface.data.labels import label_texts
 from coalface.errors import InputError
 from coalface.evaluate.simulation import Progress
+from coalface.learner.predicting import best_labels
 from coalface.studies.pools.intake import Batch, Intake, PoolColumns
 from coalface.studies.pools.pool_files import PREDICTIONS, Partition, find_partitions, targets_of
 from coalface.studies.pools.tasks import ModelFile, PartitionTask, PoolOutcome, run_pool
@@ -42,7 +43,7 @@ class Predicting:
             if ids is not None:
                 columns["id"] = pa.array(ids, pa.string())
             X = intake.examples(batch.table)
-            columns["label"] = labels_as_arrow(intake.learner.best_labels(X))
+            columns["label"] = labels_as_arrow(best_labels(intake.learner, X))
             if self.costs:
                 predicted = CostScale.of(intake.learner.cost_bounds).within(intake.learner.predict_cost(X))
                 names = label_texts(intake.learner.classes_)

@@ -23,8 +23,11 @@ from coalface.errors import FileFormatError
 from coalface.evaluate.simulation import Progress
 from coalface.files.atomic import atomic_write
 from coalface.kernels.turns import ALONE
+from coalface.learner.monitor import warn_if_unanswered
 from coalface.learner.named_learner import NamedLearner
 from coalface.learner.parameters import Coal
+from coalface.learner.pool import possible_savings
+from coalface.learner.predicting import best_labels
 from coalface.studies.pools.intake import Batch, Intake, PoolColumns, arrow_table
 from coalface.studies.pools.pool_files import (
     FILE,
@@ -131,7 +134,7 @@ class KeepingBest:
         from scipy.sparse import csr_array
 
         X: Any = csr_array((rows.values, rows.columns, rows.indptr), shape=(len(rows), rows.width))
-        savings = intake.learner.possible_savings(X)
+        savings = possible_savings(intake.learner, X)
         places = np.flatnonzero(savings > top.floor)
         if not len(places) and batch.start:
             return
@@ -143,7 +146,7 @@ class KeepingBest:
         names = [f"{partition.name}:{n}" for n in numbers] if ids is None else ids
         about = {
             ID: pa.array(names, pa.string()),
-            LABEL: labels_as_arrow(intake.learner.best_labels(X[places])),
+            LABEL: labels_as_arrow(best_labels(intake.learner, X[places])),
             FILE: pa.array([partition.name] * len(places), pa.string()),
             ROW: pa.array(numbers, pa.int64()),
         }
@@ -195,7 +198,7 @@ def rank_pool(
     check_suffix(target)
     partitions, found = find_partitions(pool), ModelFile.of(Path(model))
     intake = Intake(NamedLearner.load(found.path), PoolColumns(id, tuple(ignore)))
-    intake.learner.warn_if_unanswered()
+    warn_if_unanswered(intake.learner)
     least = Coal.of(intake.learner.rule).alike if alike is None else finite_number("alike", alike, 0.0, 1.0, above=True)
     work = KeepingBest(limit * (_SPARE if least is not None and least < 1.0 else 1), least is not None)
     parts = target.with_name(f"{target.name}.parts")

@@ -17,16 +17,28 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.numbers import finite_number, whole_number
 from coalface.errors import counted
+from coalface.kernels.codes import PASSIVE
 from coalface.kernels.history import mark_rounds
-from coalface.kernels.state import COUNTS_PER_MARK, HISTORY
+from coalface.kernels.state import (
+    COSTS_QUERIED,
+    COUNTS_PER_MARK,
+    EXAMPLES_QUERIED,
+    HISTORY,
+    ROUND,
+    TRUTHS_QUERIED,
+)
+from coalface.learner.account import asked_by_label, in_costs, spent_by
+from coalface.learner.budget import Budget
+from coalface.learner.state import LearnerState, begin, settings_of
 
 _Z = 1.645  # the 95 % quantile of the normal distribution: both sides leave out 5 %
 _FEWEST_ROUNDS = 8  # of a window's end
 
 
 class _Decay(NamedTuple):
-    """How the logarithm of the rate falls at once and per doubling, how far runs stray from that, and powers."""
+    """Parameters of the forecast: log-rate drop now and per doubling, its spread, and prior exponents."""
 
     at_once: float
     per_doubling: float
@@ -180,3 +192,72 @@ def _before(pace: Pace, coming: int, powers: tuple[float, float, float]) -> Inte
 
     done = pace.done
     return Interval(*(pace.most * (share_asked(done + coming, power) - share_asked(done, power)) for power in powers))
+
+
+# -- the forecast of a learner --------------------------------------------------------------------
+
+
+def forecast_of(learner: LearnerState, n_examples: int, price: Any = None, price_per_example: float = 0.0) -> Forecast:
+    """What the learner will ask for on the next examples: see ``CoalClassifier.forecast``."""
+    coming = whole_number("n_examples", n_examples)
+    begin(learner)
+    per_cost, per_example = _prices(learner, price, price_per_example)
+    examples, costs = _within_budget(learner, *_to_be_asked(learner, coming))
+    money = None
+    if per_cost is not None:
+        parts = zip(examples, costs, per_cost, strict=True)
+        money = Interval(*(each * per_example + n_costs * one for each, n_costs, one in parts))
+    return Forecast(coming, examples, costs, money)
+
+
+def _to_be_asked(learner: LearnerState, coming: int) -> tuple[Interval, Interval]:
+    """The examples, and their costs, that will be asked about."""
+    with learner.model_.lock:
+        settings, counters = learner.model_.resolved(settings_of(learner)), learner.model_.state.counters.copy()
+    most = min(float(learner.model_.active.sum()), settings.price_of_truth)
+    if settings.rule == PASSIVE:
+        return Interval.exactly(coming), Interval.exactly(most * coming)
+    history, done, warm_up = asked_history(counters), int(counters[ROUND]) - 1, max(settings.warm_up, 0)
+    priced = in_costs(learner, history.costs, history.truths)
+    paid = float(in_costs(learner, counters[COSTS_QUERIED], counters[TRUTHS_QUERIED]))
+    looks = Pace(done, history.rounds, history.examples, float(counters[EXAMPLES_QUERIED]), 1.0, warm_up)
+    costs = Pace(done, history.rounds, priced, paid, most, warm_up)
+    to_pay = interval_of(costs, looks, coming, of_costs=True, calibrated=settings.miss_rate <= 1.0)
+    to_see = interval_of(looks, looks, coming, of_costs=False)
+    if settings.price_of_truth >= 1.0:  # an example that is asked about takes at least 1
+        to_see = Interval(*(min(pair) for pair in zip(to_see, to_pay, strict=True)))
+    return to_see, to_pay
+
+
+def _prices(learner: LearnerState, price: Any, per_example: Any) -> tuple[Interval | None, float]:
+    """The price of a cost, as an interval if it depends on the label, and of an example."""
+    budget = None if learner.budget is None else Budget.of(learner.budget)
+    if price is None:
+        if budget is None or budget.price is None:
+            return None, 0.0
+        price, per_example = budget.price_per_cost, budget.price_per_example
+    given = Budget(price=1.0, price_per_cost=price, price_per_example=1.0)
+    extra = finite_number("price_per_example", per_example, 0.0)
+    if not given.by_label:
+        return Interval.exactly(given.price_per_cost), extra
+    active = learner.model_.active
+    prices, asked = given.prices_of(learner.classes_[active].tolist()), asked_by_label(learner)[active]
+    mean = float(np.dot(prices, asked + 1) / (asked + 1).sum())
+    room = len(prices) / (len(prices) + asked.sum())  # how far the mix of labels may still move
+    return Interval(mean, mean + room * (prices.min() - mean), mean + room * (prices.max() - mean)), extra
+
+
+def _within_budget(learner: LearnerState, examples: Interval, costs: Interval) -> tuple[Interval, Interval]:
+    """The forecast, but no more than the budget allows for."""
+    if learner.budget is None:
+        return examples, costs
+    budget = Budget.of(learner.budget)
+    left = max(budget.amount - spent_by(learner), 0.0)
+    per_example, per_cost = budget.prices[0], 0.0
+    if budget.examples is None:
+        per_cost = float(budget.prices_of(learner.classes_[learner.model_.active].tolist()).min())
+    if per_cost:
+        costs = costs.at_most(left / per_cost)
+    if per_example:
+        examples = examples.at_most(left / per_example)
+    return examples, costs

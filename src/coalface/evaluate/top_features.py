@@ -6,9 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.costs import CostScale
+from coalface.data.encoding.names import EncodedNames
+from coalface.data.labels import label_codes
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
-from coalface.models.contract import CostModel
+from coalface.learner.estimator import CoalClassifier
 from coalface.models.interactions import columns_of
 
 
@@ -25,11 +28,22 @@ class TopFeature(NamedTuple):
     unit: str = "cost"
 
 
-def top_features(
-    model: CostModel, column: int, n: int, names: Sequence[Any] | NDArray[np.object_] | None, cost_range: float
-) -> list[TopFeature]:
-    """The ``n`` features of largest effect on the label in this column; an InputError if the model has none."""
-    wanted = whole_number("n", n)
+def top_features(learner: CoalClassifier, label: Any, n: int = 10, *, feature_names: Any = None) -> list[TopFeature]:
+    """The features that move the predicted cost of a label most; with the online model or a forest.
+
+    A negative effect speaks for the label. ``feature_names`` are by default those of the data frame that the learner
+    learned from; without names, features have the numbers of their columns.
+
+    >>> learner = CoalClassifier(["walk", "fly"], model="online")
+    >>> _ = learner.fit([[1.0, 0.0], [0.0, 1.0]] * 20, ["walk", "fly"] * 20)
+    >>> [(one.name, one.effect < 0) for one in top_features(learner, "fly", feature_names=["legs", "wings"])]
+    [('legs', False), ('wings', True)]
+    """
+    model, names, wanted = learner.begin().model_, feature_names, whole_number("n", n)
+    if names is None:
+        names = EncodedNames(learner.encoder_) if hasattr(learner, "encoder_") else None
+        names = getattr(learner, "feature_names_in_", names)
+    column = int(label_codes([label], learner.classes_)[0])
     with model.lock:
         found = model.feature_effects(column)
     if found is None:
@@ -37,7 +51,7 @@ def top_features(
             f"top_features needs an online model or a forest, got {model.predicting!r}, which has no number per "
             'feature. Train a learner with model="online".'
         )
-    factor = cost_range if found.unit == "cost" else 1.0
+    factor = CostScale.of(learner.cost_bounds).span if found.unit == "cost" else 1.0
     order = np.lexsort((np.arange(len(found.effects)), -np.abs(found.effects)))[:wanted]
     return [
         TopFeature(_name(columns_of(int(found.features[i])), names), float(found.effects[i]) * factor, found.unit)

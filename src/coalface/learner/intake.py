@@ -1,0 +1,196 @@
+"""What comes in: examples and what was given with them, read once per call into checked rows and masks."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from coalface.data.costs import CostScale, check_asking_price, check_cost, check_mask, check_offset
+from coalface.data.encoding.choice import encoded_rows, encoder_for
+from coalface.data.encoding.encoder import Encoder
+from coalface.data.encoding.table import has_no_rows, is_raw
+from coalface.data.frames import by_row, in_seen_order
+from coalface.data.label_features import are_features, joined, require_joined
+from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
+from coalface.errors import InputError
+from coalface.kernels.state import NO_ROUNDS
+from coalface.learner.state import LearnerState, is_begun, ready
+from coalface.models.choice import model_of
+from coalface.models.contract import CostModel
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Some examples as rows, and what is needed to align what else was given with them."""
+
+    X: Any  # as given, for tables that are matched by index
+    rows: Rows
+    encoder: Encoder | None = None  # that made the rows from raw examples
+    names: NDArray[np.object_] | None = None  # of new features
+    candidates: Mask | None = None  # (n, K) the labels that may be predicted and asked about, as the caller said
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class KnownParts(NamedTuple):
+    """Known parts of costs, scaled to [0, 1], and prices of questions, (n, K) each; without rows if there are none.
+
+    >>> parts = KnownParts(offsets=np.array([[0.1, 0.0], [0.0, 0.2]], np.float32))
+    >>> parts.of_rows([1]).offsets.tolist(), len(parts.of_rows([1]).prices)
+    ([[0.0, 0.20000000298023224]], 0)
+    """
+
+    offsets: NDArray[np.float32] = NO_ROUNDS.offsets
+    prices: NDArray[np.float32] = NO_ROUNDS.prices
+
+    def of_rows(self, rows: Any) -> "KnownParts":
+        """The parts of some rows."""
+        return KnownParts(*(part[rows] if len(part) else part for part in self))
+
+
+NO_PARTS = KnownParts()
+
+
+def read_examples(
+    learner: LearnerState, X: Any, candidates: Any = None, labels: Any = None, *, allow_empty: bool = True
+) -> Examples:
+    """The examples as checked rows; nothing is kept. ``labels`` are those of a learner that has not begun.
+
+    >>> from coalface import CoalClassifier
+    >>> found = read_examples(CoalClassifier(["walk", "fly"]), [{"legs": 2}, {"legs": 4}])
+    >>> found.rows.row(0)
+    (array([0], dtype=int32), array([-1.], dtype=float32))
+    >>> found.encoder.describe()
+    'legs  number, standardised (mean 3, deviation 1)'
+    """
+    labels = learner.classes_ if labels is None and is_begun(learner) else labels
+    X, candidates = with_label_features(learner, X, candidates, labels)
+    if hasattr(X, "columns") or type(X).__name__ == "RecordBatch":
+        X = in_seen_order(X, learner)
+    rows, encoder = encoded(learner, X, allow_empty=allow_empty)
+    if rows.width < getattr(learner, "n_features_in_", 0):
+        check_width(rows, learner)
+    numbers = encoder is None and not hasattr(learner, "encoder_")
+    names = check_feature_names(learner, X) if numbers and _may_have_names(learner, X) else None
+    if candidates is not None:
+        candidates = check_mask(by_row(candidates, X, "candidates"), len(rows), labels, "candidates")
+    return Examples(X, rows, encoder, names, candidates)
+
+
+def examples_to_decide(learner: LearnerState, X: Any, candidates: Any = None, *, allow_empty: bool = True) -> Examples:
+    """Examples for a learner that begins now if it has not; their encoder is kept, so that all later ones are alike."""
+    found = read_examples(ready(learner), X, candidates, allow_empty=allow_empty)
+    keep_encoder(learner, found.encoder)
+    return found
+
+
+def allowed(learner: LearnerState, candidates: Mask | None, n_rows: int) -> Mask | None:
+    """The labels (n, K) that may be predicted and asked about, without retired ones; None: all."""
+    active = learner.model_.active
+    if active.all():
+        return candidates
+    return np.tile(active, (n_rows, 1)) if candidates is None else candidates & active
+
+
+def keep_encoder(learner: LearnerState, encoder: Encoder | None) -> None:
+    """Encode all later examples alike."""
+    if encoder is not None:
+        learner.encoder_ = encoder
+
+
+def keep_features(learner: LearnerState, rows: Rows, names: NDArray[np.object_] | None) -> None:
+    """Remember how many features the learner has seen, and their names."""
+    learner.n_features_in_ = max(rows.width, getattr(learner, "n_features_in_", 0))
+    if names is not None:
+        learner.feature_names_in_ = names
+
+
+def encoded(learner: LearnerState, X: Any, *, allow_empty: bool = True) -> tuple[Rows, Encoder | None]:
+    """The checked rows, and the encoder that made them, which is new if X is the first; None for numbers."""
+    kept, seen = getattr(learner, "encoder_", None), hasattr(learner, "n_features_in_")
+    if has_no_rows(X):
+        if not allow_empty:
+            raise InputError("X must have at least one row, got 0 sample(s). Pass some examples.")
+        if seen:
+            return check_rows(np.zeros((0, learner.n_features_in_), np.float32)), kept
+    if kept is None and seen:
+        return _numbers(X, allow_empty=allow_empty), None
+    encoder = encoder_for(X, learner.features, kept)
+    return check_rows(encoded_rows(X, encoder), allow_empty=allow_empty), encoder
+
+
+def _numbers(X: Any, *, allow_empty: bool) -> Rows:
+    """The checked rows of a learner that began with numbers."""
+    try:
+        return check_rows(X, allow_empty=allow_empty)
+    except InputError as problem:
+        if not is_raw(X):
+            raise
+        raise InputError(
+            f"{problem} The first rows were numbers without gaps, so the learner takes no others. Start with "
+            "features=Encoder() if later rows may have texts or missing values."
+        ) from None
+
+
+def _may_have_names(learner: LearnerState, X: Any) -> bool:
+    return X is not None and (hasattr(X, "columns") or hasattr(learner, "feature_names_in_"))
+
+
+def with_label_features(learner: LearnerState, X: Any, candidates: Any, classes: Any = None) -> tuple[Any, Any]:
+    """The examples and the mask of candidates; features of labels, given as ``candidates``, join the examples.
+
+    >>> from coalface import CoalClassifier
+    >>> X, candidates = with_label_features(CoalClassifier(["walk", "fly"], model="shared"), [[1.0]], [{"fly": [3.0]}])
+    >>> X.nnz, candidates
+    (2, array([[False,  True]]))
+    """
+    model: CostModel = learner.model_ if is_begun(learner) else model_of(learner.model)
+    reads = model.reads_label_features
+    if candidates is None and not reads:
+        return X, None
+    is_empty = isinstance(candidates, list | tuple) and not candidates
+    if not are_features(candidates) and not (is_empty and reads):
+        if reads:
+            require_joined(X.shape[1] if isinstance(X, sparse.csr_array) else 0, candidates)
+        return X, candidates
+    if not reads:
+        raise InputError(
+            f"candidates with features of labels need a learner with model='shared', got {type(model).__name__}."
+        )
+    return joined(X, candidates, learner.classes if classes is None else classes)
+
+
+# -- what is given with examples ------------------------------------------------------------------
+
+
+def known_parts(
+    learner: LearnerState, examples: Examples, labels: NDArray[Any], offset: Any = None, asking_price: Any = None
+) -> KnownParts:
+    """The known parts of costs and the prices of questions, checked."""
+    parts = NO_PARTS if offset is None else KnownParts(unit_offsets(learner, examples, labels, offset))
+    if asking_price is None:
+        return parts
+    prices = by_row(asking_price, examples.X, "asking_price")
+    return parts._replace(prices=check_asking_price(prices, len(examples), labels))
+
+
+def unit_offsets(learner: LearnerState, examples: Examples, labels: NDArray[Any], offset: Any) -> NDArray[np.float32]:
+    """The known parts of costs, scaled to [0, 1]; the least of a row is 0 unless abstaining has a cost."""
+    scale, offset = CostScale.of(learner.cost_bounds), by_row(offset, examples.X, "offset")
+    return check_offset(offset, len(examples), labels, scale, shifted=learner.abstain is None)
+
+
+def checked_answers(
+    learner: LearnerState, examples: Examples, known: Any, asked: Any
+) -> tuple[NDArray[np.float32] | None, Mask | None]:
+    """The known costs, scaled to [0, 1], and the mask of those asked for."""
+    if known is None:
+        return None, None
+    known, asked = by_row(known, examples.X, "known"), by_row(asked, examples.X, "asked")
+    unit = check_cost(known, len(examples), learner.classes_, CostScale.of(learner.cost_bounds))
+    return unit, ~np.isnan(unit) if asked is None else check_mask(asked, len(unit), learner.classes_, "asked")

@@ -1,0 +1,145 @@
+"""What a learner predicts: costs, the best label of each example, and what its answers cost."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from coalface.data.costs import Costs, CostScale, check_cost
+from coalface.data.frames import by_row
+from coalface.data.rows import Rows
+from coalface.data.targets import given_costs
+from coalface.errors import InputError, UnknownLabelError
+from coalface.kernels.state import NO_ROUNDS
+from coalface.learner.intake import Examples, Mask, allowed, examples_to_decide, unit_offsets
+from coalface.learner.monitor import warn_if_unanswered, warn_of_labels_alone
+from coalface.learner.state import LearnerState, answers_of, settings_of
+
+MIDDLE = np.float32(0.5)  # of costs scaled to [0, 1]: what a label without any answered cost counts as
+ROUTING = "in searches and cross-validation, it needs sklearn.set_config(enable_metadata_routing=True)"
+NO_OFFSETS = NO_ROUNDS.offsets
+BestOf = Callable[[LearnerState, Rows, Mask, Costs], NDArray[np.int64]]
+
+
+def predicted_labels(learner: LearnerState, X: Any, candidates: Any = None, offset: Any = None) -> NDArray[Any]:
+    """What ``predict`` returns; a warning says once which labels have no answered cost yet."""
+    best = best_labels(learner, X, candidates, offset)
+    warn_if_unanswered(learner)
+    return best
+
+
+def best_labels(
+    learner: LearnerState, X: Any, candidates: Any = None, offset: Any = None, *, by_model: bool = False
+) -> NDArray[Any]:
+    """What ``predict`` returns, without its warning about labels that have no answered cost yet.
+
+    With ``by_model``, a label without an answered cost counts with the number of the model: the online model starts at
+    the lower bound. Studies compare these labels, as the paper and Vowpal Wabbit do.
+
+    >>> from coalface import CoalClassifier
+    >>> learner = CoalClassifier(["walk", "fly"], model="online").tell([[1.0]] * 9, [[0.2, np.nan]] * 9)
+    >>> best_labels(learner, [[1.0]]).tolist(), best_labels(learner, [[1.0]], by_model=True).tolist()
+    (['walk'], ['fly'])
+    """
+    examples = examples_to_decide(learner, X, candidates)
+    mask = candidates_of(learner, examples)
+    offsets = NO_OFFSETS if offset is None else unit_offsets(learner, examples, learner.classes_, offset)
+    best = (
+        model_best(learner, examples.rows, mask, offsets)
+        if by_model
+        else best_of(learner, examples.rows, mask, offsets)
+    )
+    refuse_no_candidate(best)
+    return np.asarray(answers_of(learner, learner.classes_)[best])
+
+
+def candidates_of(learner: LearnerState, examples: Examples) -> Mask:
+    """The labels that may be predicted, (n, K); without rows: all."""
+    mask = allowed(learner, examples.candidates, len(examples))
+    return NO_ROUNDS.candidates if mask is None else mask
+
+
+def model_best(learner: LearnerState, rows: Rows, candidates: Mask, offsets: Costs = NO_OFFSETS) -> NDArray[np.int64]:
+    """The column of the label with the least number of the model, K for abstaining."""
+    return learner.model_.answer(rows, settings_of(learner), candidates, offsets)
+
+
+def best_of(learner: LearnerState, rows: Rows, candidates: Mask, offsets: Costs = NO_OFFSETS) -> NDArray[np.int64]:
+    """The column of the best label of each row; labels without an answer must not win with their first number."""
+    model = learner.model_
+    silent = model.unanswered()
+    if silent.all() or not silent.any():
+        return model_best(learner, rows, candidates, offsets)
+    with model.lock:
+        predicted = model.predictions(rows).copy()  # the model may keep its array
+        predicted[:, silent] = MIDDLE
+        predicted[:, silent & (model.state.since[: len(silent)] > 0)] = np.inf  # a new label waits
+        return model.best_of(predicted, settings_of(learner), candidates, offsets)
+
+
+def predicted_costs(learner: LearnerState, X: Any, candidates: Any = None) -> NDArray[np.float64]:
+    """The predicted cost of every label, (n, K), NaN for a label that is not a candidate."""
+    examples = examples_to_decide(learner, X, candidates)
+    with learner.model_.lock:
+        predicted = learner.model_.predictions(examples.rows)
+    cost = CostScale.of(learner.cost_bounds).from_unit(predicted)
+    return cost if examples.candidates is None else np.where(examples.candidates, cost, np.nan)
+
+
+def score_of(
+    learner: LearnerState, X: Any, y: Any, cost: Any, sample_weight: Any = None, candidates: Any = None
+) -> float:
+    """Minus the mean cost of the predictions."""
+    if y is None and cost is None:
+        raise InputError(f"score needs y or cost, got neither. It requires y to be passed, or cost=...; {ROUTING}.")
+    examples = examples_to_decide(learner, X, candidates, allow_empty=False)
+    warn_of_labels_alone(learner, cost, ROUTING)
+    cost, scale = by_row(cost, examples.X, "cost"), CostScale.of(learner.cost_bounds)
+    known = costs_given(learner, len(examples), learner.classes_, y, cost)
+    best = best_of(learner, examples.rows, candidates_of(learner, examples))
+    refuse_no_candidate(best)
+    paid = _paid(learner, best, check_cost(known, len(examples), learner.classes_, scale))
+    warn_if_unanswered(learner)
+    if np.isnan(paid).any():
+        raise InputError(
+            f"cost must be known for the predicted labels, got NaN in row {np.argmax(np.isnan(paid))}. "
+            "Leave such rows out."
+        )
+    mean = np.average(paid, weights=None if sample_weight is None else _weights(sample_weight, len(paid)))
+    return -float(scale.from_unit(np.asarray(mean)))
+
+
+def costs_of_answers(learner: LearnerState, rows: Rows, unit: NDArray[np.float32]) -> NDArray[np.float64]:
+    """The costs of the model's labels for checked rows; ``unit`` (n, K) are the true costs, scaled to [0, 1]."""
+    return _paid(learner, model_best(learner, rows, candidates_of(learner, Examples(None, rows))), unit)
+
+
+def costs_given(learner: LearnerState, n_rows: int, labels: NDArray[Any], y: Any, cost: Any) -> NDArray[Any]:
+    """The costs (n, K) that ``y`` or ``cost`` gives."""
+    try:
+        return given_costs(y, cost, n_rows, labels, learner.cost_matrix, CostScale.of(learner.cost_bounds))
+    except UnknownLabelError as problem:
+        raise UnknownLabelError(problem.label, labels.tolist(), addable=True) from None
+
+
+def refuse_no_candidate(best: NDArray[np.int64]) -> None:
+    """Raise an InputError if a row has no label that may be predicted."""
+    if (best < 0).any():
+        raise InputError(f"candidates must leave at least one label, row {np.argmax(best < 0)} has none. Add one.")
+
+
+def _paid(learner: LearnerState, best: NDArray[np.int64], unit: NDArray[np.float32]) -> NDArray[np.float64]:
+    settings = settings_of(learner)
+    of_labels = unit[np.arange(len(best)), np.minimum(best, settings.n_labels - 1)].astype(np.float64)
+    return np.where(best < settings.n_labels, of_labels, settings.abstain_cost)
+
+
+def _weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.shape != (n_rows,) or not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() == 0:
+        raise InputError(
+            f"sample_weight must be {n_rows} finite numbers of at least 0, one of them above 0, got shape "
+            f"{weights.shape}. Correct it, or leave it out."
+        )
+    return weights
