@@ -25,6 +25,10 @@ from coalface.errors import CoalfaceError
 from coalface.kernels.cuda.device import CudaDevice
 from coalface.kernels.cuda.layout import bytes_per_run
 from coalface.kernels.state import NO_ROUNDS, lanes_for
+from coalface.learner.intake import Examples
+from coalface.learner.play import play, start_run
+from coalface.learner.pool import possible_savings
+from coalface.learner.state import settings_of
 from coalface.models.online_scoring import OnlineScorer
 from coalface.studies import learners
 from coalface.studies.baselines.baseline import order_of
@@ -63,8 +67,10 @@ def traced_on_cpu(problem, settings, permutation):
     costs = check_cost(train.cost, len(train), train.classes, CostScale.of(learner.cost_bounds))
     order = order_of(permutation, len(train))[:TRACED]
     given = NO_ROUNDS._replace(costs=costs)
-    run = learner.start_run(train.X, check_rows(train.X), train.classes, train.cost, given, order, record=True)
-    learner.play(run, TRACED)
+    run = start_run(
+        learner, Examples(train.X, check_rows(train.X)), train.classes, train.cost, given, order, record=True
+    )
+    play(learner, run, TRACED)
     return run.arrays.record.mask.copy()
 
 
@@ -227,18 +233,18 @@ def pool(n_rows=100_000_000, at_once=2**20):
     learner = CoalClassifier(range(len(costs)), model="online", random_state=0)
     learner.partial_fit(X[:20_000], cost=costs[truth[:20_000]])
     block, model = check_rows(X[20_000:]), learner.model_
-    scorer, settings = OnlineScorer(), learner.settings_for()._replace(round_step=0)
+    scorer, settings = OnlineScorer(), settings_of(learner)._replace(round_step=0)
     checked = (block, model.state, settings, learner.round_)
     ranges, savings = (seconds_per_row(score, checked) for score in (scorer.ranges, scorer.savings))
     learner.model_.scorer = scorer
     began, done = time.perf_counter(), 0
     while done < n_rows and time.perf_counter() - began < 20.0:
-        learner.possible_savings(X[20_000:])
+        possible_savings(learner, X[20_000:])
         done += at_once
     ranked = (time.perf_counter() - began) / done
     learner.model_.scorer = None
     began = time.perf_counter()
-    learner.possible_savings(X[20_000 : 20_000 + 2**15])
+    possible_savings(learner, X[20_000 : 20_000 + 2**15])
     on_cpu = (time.perf_counter() - began) / 2**15
     print("| what | rows | million rows/s |\n|---|---|---|")
     print(f"| predictions and ranges of checked rows, GPU | {N_BLOCKS * at_once:,} | {1e-6 / ranges:.2f} |")

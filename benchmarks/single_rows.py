@@ -16,7 +16,6 @@ def single_row_figures(problem: Problem, repeats: int, progress: Progress) -> It
     """Microseconds to ask and tell one row after training; every row is different."""
     progress(f"{problem.name}: single rows")
     for name, target, steps in [
-        ("ask_row + tell_row", 100.0, _row_steps),
         ("ask + tell of one CSR row", 500.0, _matrix_steps),
     ]:
         medians, means, asks = [], [], []
@@ -29,19 +28,6 @@ def single_row_figures(problem: Problem, repeats: int, progress: Progress) -> It
             asks.append(float(np.median(pairs[:, 0])))
         details = {"mean": float(np.median(means)), "of_which_ask": float(np.median(asks)), "rows": len(pairs)}
         yield Figure.of(name, problem.name, medians, "microseconds", at_most(target), **details)
-
-
-def _row_steps(problem: Problem, learner: CoalClassifier) -> list[tuple[float, float]]:
-    X, cost = problem.test.X, problem.test.cost
-    ends = X.indptr.tolist()
-    spent = []
-    for row in range(len(problem.test)):
-        indices, values = X.indices[ends[row] : ends[row + 1]], X.data[ends[row] : ends[row + 1]]
-        asked, ask = _clocked(lambda i=indices, v=values: learner.ask_row(i, v))
-        answers = cost[row, asked - 1]  # labels are 1..K
-        _, tell = _clocked(lambda i=indices, v=values, a=asked, c=answers: learner.tell_row(i, v, a, c))
-        spent.append((ask, tell))
-    return spent
 
 
 def _matrix_steps(problem: Problem, learner: CoalClassifier) -> list[tuple[float, float]]:

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface import CoalClassifier, simulate
+from coalface.learner.intake import encoded
+from coalface.learner.predicting import best_labels
 
 SHARES = (0.0, 0.02, 0.1, 0.25, 0.5, 1.0)  # of the second half, where the test cost is measured
 
@@ -36,7 +38,7 @@ def read(path: Path) -> tuple[list[str], list[str], NDArray[np.float64]]:
 def test_cost(learner: CoalClassifier, X: Any, cost: NDArray[np.float64], labels: list[str]) -> float:
     """The mean cost of the learner's answers; ``labels`` name the columns of ``cost``."""
     column = {label: place for place, label in enumerate(labels)}
-    chosen = [column[label] for label in learner.best_labels(X).tolist()]
+    chosen = [column[label] for label in best_labels(learner, X).tolist()]
     return float(np.nanmean(cost[np.arange(len(cost)), chosen]))
 
 
@@ -63,7 +65,7 @@ def loaded(folder: Path, n_train: int | None, n_test: int | None) -> dict[str, A
     """The questions as hashed words, by the learner's own encoder."""
     texts, labels, cost = read(folder / "seven_models_train.jsonl.gz")
     texts_test, _, cost_test = read(folder / "seven_models_test.jsonl.gz")
-    _, encoder = CoalClassifier(classes=labels).encoded(texts[:n_train])
+    _, encoder = encoded(CoalClassifier(classes=labels), texts[:n_train])
     assert encoder is not None
     X, X_test = encoder.transform(texts[:n_train]), encoder.transform(texts_test[:n_test])
     return {"X": X, "X_test": X_test, "cost": cost[:n_train], "cost_test": cost_test[:n_test], "labels": labels}

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.ridge_gpu.ways import TOLD, costs_for, embeddings, regression, seconds, synchronise, with_intercept
-from coalface import RidgeCoalClassifier
+from coalface import CoalClassifier
 from coalface.data.rows import check_rows
+from coalface.learner.pool import possible_savings
+from coalface.learner.state import settings_of
 from coalface.models.device import SINGLE, TF32, CudaArrays
 from coalface.models.ridge import RidgeModel
 
@@ -88,7 +90,7 @@ def _of_regression(way: str, n_features: int, n_labels: int, X: Any, spans: Any,
 
 
 def _of_model(precision: str, n_labels: int, X: Any, spans: Any, costs: Any) -> float:
-    settings = RidgeCoalClassifier(range(n_labels)).begin().settings_for()
+    settings = settings_of(CoalClassifier(range(n_labels), model="ridge").begin())
     model = RidgeModel(device="cuda", precision=precision).begin(n_labels, settings)
     rows = [check_rows(X[span]) for span in spans]
 
@@ -100,7 +102,7 @@ def _of_model(precision: str, n_labels: int, X: Any, spans: Any, costs: Any) -> 
 
 
 def _of_learner(precision: str, n_labels: int, X: Any, spans: Any, costs: Any) -> float:
-    learner = RidgeCoalClassifier(range(n_labels), warm_up=0, device="cuda", precision=precision)
+    learner = CoalClassifier(range(n_labels), model=RidgeModel(warm_up=0, device="cuda", precision=precision))
 
     def step(number: int) -> None:
         learner.ask(X[spans[number]])
@@ -127,12 +129,12 @@ def pools() -> Iterator[list[Any]]:
     X = embeddings(random, 32_768, 384)
     yield ["method", "CPU", "GPU, single", "GPU, tf32"]
     learners = {
-        "CPU": RidgeCoalClassifier(range(n_labels)),
-        "single": RidgeCoalClassifier(range(n_labels), device="cuda"),
-        "tf32": RidgeCoalClassifier(range(n_labels), device="cuda", precision="tf32"),
+        "CPU": CoalClassifier(range(n_labels), model="ridge"),
+        "single": CoalClassifier(range(n_labels), model=RidgeModel(device="cuda")),
+        "tf32": CoalClassifier(range(n_labels), model=RidgeModel(device="cuda", precision="tf32")),
     }
     costs = costs_for(random, 1024, n_labels, 0.2)
-    rows, settings = check_rows(X), learners["CPU"].tell(X[:1024], costs).settings_for()
+    rows, settings = check_rows(X), settings_of(learners["CPU"].tell(X[:1024], costs))
     small = rows.between(0, 2048)
     speeds: dict[str, list[Any]] = {}
     for name, learner in learners.items():
@@ -146,7 +148,7 @@ def pools() -> Iterator[list[Any]]:
             "predict": lambda learner=learner, x=x: learner.predict(x),
             "predict_cost": lambda learner=learner, x=x: learner.predict_cost(x),
             "cost_range": lambda learner=learner, x=x: learner.cost_range(x),
-            "possible_savings (rank)": lambda learner=learner, x=x: learner.possible_savings(x),
+            "possible_savings (rank)": lambda learner=learner, x=x: possible_savings(learner, x),
         }
         for method, call in work.items():
             call()

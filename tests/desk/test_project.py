@@ -10,6 +10,7 @@ from coalface import Abstain, Audits, Coal, CoalClassifier, OnlineModel
 from coalface.desk.project.project import Project
 from coalface.desk.project.settings_file import settings_text, write_settings
 from coalface.errors import CoalfaceError, FileFormatError, InputError, UnknownIdError
+from coalface.learner.state import settings_of
 
 LABELS = ["cat", "dog", "cow"]
 RECORDS = [{"id": "a", "text": "one two"}, {"id": "b", "text": "two three"}, {"id": "c", "text": ""}]
@@ -203,7 +204,7 @@ def test_objects_of_a_learner_are_tables_of_the_settings(tmp_path):
     again = Project.open(project.folder).new_learner()
     assert Coal.of(again.rule) == learner["rule"]
     assert again.model_.learning_rate == 0.1
-    assert again.settings_for() == CoalClassifier(LABELS, **learner).settings_for(len(LABELS))
+    assert settings_of(again) == settings_of(CoalClassifier(LABELS, **learner).begin())
 
 
 def test_settings_with_a_password_are_for_their_owner(tmp_path):

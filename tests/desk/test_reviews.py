@@ -13,6 +13,7 @@ from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import NoQuestion
 from coalface.desk.service.reviews import Wanted
 from coalface.errors import InputError
+from coalface.learner.pool import possible_savings
 from tests.desk.desks import open_desk
 from tests.desk.projects import costs_for, same_bits, small_project, work
 from tests.desk.serving import client_of, served
@@ -116,8 +117,8 @@ def test_examples_are_found_by_text_label_annotator_state_and_flag(desk):
 def test_the_most_uncertain_come_first_and_pages_continue(desk):
     work(desk, "ada", n=20)
     names = ids(desk, order="uncertain")
-    scores = desk.state.model.learner.possible_savings(
-        desk.project.pool.rows(np.array([desk.project.pool.place(name) for name in names]))
+    scores = possible_savings(
+        desk.state.model.learner, desk.project.pool.rows(np.array([desk.project.pool.place(name) for name in names]))
     )
     assert (np.diff(scores) <= 0).all()
     first, total = desk.reviews.listed(Wanted(order="uncertain"), limit=15)

@@ -1,5 +1,7 @@
 """The CUDA source, compiled as plain C++, against the compiled loop of the online model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -9,6 +11,8 @@ from coalface.data.rows import check_rows
 from coalface.kernels.cuda.layout import BlockShape, bytes_per_run, stride_for
 from coalface.kernels.cuda.source import source
 from coalface.kernels.state import NO_ROUNDS, lanes_for
+from coalface.learner.intake import Examples
+from coalface.learner.play import play, start_run
 from coalface.studies import learners
 from coalface.studies.baselines.baseline import order_of
 from coalface.studies.cells import Cell
@@ -71,12 +75,11 @@ def task_for(settings, problem, learner="coal"):
 def questions_on_cpu(settings, problem):
     train = problem.train
     learner = learners.new_classifier("coal", settings, train, PERMUTATION)
-    given = NO_ROUNDS._replace(costs=train.cost)
-    if train.candidates is not None:
-        given = given._replace(candidates=train.candidates)
+    given, examples = NO_ROUNDS._replace(costs=train.cost), Examples(train.X, check_rows(train.X))
+    examples = replace(examples, candidates=train.candidates)
     order = order_of(PERMUTATION, N_ROWS)
-    run = learner.start_run(train.X, check_rows(train.X), train.classes, train.cost, given, order, record=True)
-    learner.play(run, N_ROWS)
+    run = start_run(learner, examples, train.classes, train.cost, given, order, record=True)
+    play(learner, run, N_ROWS)
     return run.arrays.record.mask
 
 

@@ -11,6 +11,7 @@ from scipy import sparse
 from coalface import CoalClassifier
 from coalface.kernels.features import INTERCEPT, find_slot, first_place
 from coalface.kernels.state import SLOTS_USED, UNSEEN
+from tests.single_rows import ask_row, tell_row
 
 features = st.one_of(
     st.integers(0, 30),  # many repeats
@@ -31,10 +32,10 @@ def test_every_learned_feature_is_found_and_no_other(rows):
     learner, seen = online(classes=["a", "b"]), {INTERCEPT}
     for number, columns in enumerate(rows):
         if number % 3 == 2:  # asked about, but not learned
-            learner.ask_row(columns, np.ones(len(columns)))
-            learner.tell_row(columns, np.ones(len(columns)), [], [])
+            ask_row(learner, columns, np.ones(len(columns)))
+            tell_row(learner, columns, np.ones(len(columns)), [], [])
         else:
-            learner.tell_row(columns, np.ones(len(columns)), ["a", "b"], [0.3, 0.9])
+            tell_row(learner, columns, np.ones(len(columns)), ["a", "b"], [0.3, 0.9])
             seen.update(columns)
     if not rows:
         return

@@ -9,6 +9,7 @@ from scipy import sparse
 from coalface import CoalClassifier, simulate
 from coalface.errors import InputError, UnknownLabelError
 from coalface.paper import ExactModel
+from tests.single_rows import ask_row, tell_row
 
 from ..problems import COST, ROW, csr, state_of
 
@@ -314,8 +315,8 @@ def test_bad_single_rows(learner, name):
     indices, values, words = BAD_SINGLE_ROWS[name]
     before = state_of(learner)
     for call in (
-        lambda: learner.ask_row(indices, values),
-        lambda: learner.tell_row(indices, values, ["a"], [0.5]),
+        lambda: ask_row(learner, indices, values),
+        lambda: tell_row(learner, indices, values, ["a"], [0.5]),
     ):
         with pytest.raises(InputError, match=words):
             call()
@@ -340,7 +341,7 @@ def test_bad_single_rows(learner, name):
 def test_bad_answers_about_a_single_row(learner, labels, costs, words):
     before = state_of(learner)
     with pytest.raises(InputError, match=words):
-        learner.tell_row([1], [1.0], labels, costs)
+        tell_row(learner, [1], [1.0], labels, costs)
     assert state_of(learner) == before
 
 

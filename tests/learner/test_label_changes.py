@@ -18,6 +18,7 @@ from coalface.models.ridge import RidgeModel
 from coalface.paper.model import ExactModel
 from coalface.rounds.label_change import LabelChange
 from tests.models.test_contract import MeanModel
+from tests.single_rows import ask_row, tell_row
 
 MODELS = {
     "online": OnlineModel(),
@@ -98,7 +99,7 @@ class TestEveryModel:
         assert learner.labels_.retired == ["ant"]
         assert "ant" not in learner.predict(X)
         assert not learner.ask(X).mask[:, 0].any()
-        assert "ant" not in learner.ask_row([0], [1.0])
+        assert "ant" not in ask_row(learner, [0], [1.0])
         assert all("ant" not in asked for asked in play(learner, range(20, 40)))
         learner.add_label("ant")  # brings it back
         assert learner.labels_.retired == []
@@ -266,7 +267,7 @@ def test_a_model_of_ones_own_without_growth_says_so_and_can_still_rename_and_ret
 
 def test_an_unknown_label_names_the_method_that_adds_it():
     learner = CoalClassifier(NAMES).tell(X[:2], COST[:2, :3])
-    for call in (lambda: learner.partial_fit(X[:1], ["dog"]), lambda: learner.tell_row([0], [1.0], ["dog"], [0.5])):
+    for call in (lambda: learner.partial_fit(X[:1], ["dog"]), lambda: tell_row(learner, [0], [1.0], ["dog"], [0.5])):
         with pytest.raises(UnknownLabelError, match=r"learner\.add_label\('dog'\)"):
             call()
 

@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from coalface import CoalClassifier, simulate
+from tests.single_rows import ask_row, tell_row
 
 from ..problems import ask_and_tell, dense_problem, sparse_problem, state_of, trained
 
@@ -37,7 +38,7 @@ def test_asking_changes_nothing_and_repeats_itself(seed, n_labels, params, audit
         np.testing.assert_array_equal(one.ranges.lowest, other.ranges.lowest)
         np.testing.assert_array_equal(one.propensity, other.propensity)
         learner.predict(rows), learner.predict_cost(rows), learner.cost_range(rows)
-        learner.ask_row([0, 1], [1.0, 2.0])
+        ask_row(learner, [0, 1], [1.0, 2.0])
     assert state_of(learner) == before
 
 
@@ -61,13 +62,13 @@ def test_asking_a_row_is_asking_a_batch_of_one():
     for i in range(60):
         row = X[i : i + 1]
         queries = learner.ask(row)
-        labels = learner.ask_row(row.indices, row.data)
+        labels = ask_row(learner, row.indices, row.data)
         assert sorted(labels) == queries.labels(0).tolist()
         assert [float(queries.predicted[0, "abcde".index(label)]) for label in labels] == sorted(
             queries.predicted[0, queries.mask[0]]
         )
         costs = [cost[i, list("abcde").index(label)] for label in labels]
-        learner.tell_row(row.indices, row.data, labels, costs)
+        tell_row(learner, row.indices, row.data, labels, costs)
         other.tell(row, np.where(queries.mask, cost[i : i + 1], np.nan), asked=queries)
         learner.n_features_in_ = other.n_features_in_
         assert state_of(learner) == state_of(other)

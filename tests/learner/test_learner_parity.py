@@ -43,7 +43,7 @@ def assert_parity(X, costs, *, rtol=1e-5, candidates=None, **params):
         if abs(np.min(decision.predicted[allowed], initial=0.0) - reference.abstain_cost) > MARGIN and allowed.any():
             answer = learner.model_labels(row, candidates=allowed[None])[0]
             assert answer == (-1 if reference.answer(decision) is None else reference.answer(decision))
-            if not learner.unanswered.any():
+            if not learner.model_.unanswered().any():
                 assert learner.predict(row, candidates=allowed[None])[0] == answer
 
         answers = np.where(decision.mask, costs[i], np.nan)

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from coalface import Budget, CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import InputError
+from coalface.learner.account import plain_budget
+from tests.single_rows import ask_row, tell_row
 
 from ..problems import dense_problem, state_of
 
@@ -138,12 +140,12 @@ def test_a_fit_that_asks_stops_at_the_limit():
 
 def test_single_rows_keep_to_the_limit():
     learner = CoalClassifier(["a", "b", "c"], budget=Budget(costs=4), model="online")
-    first = learner.ask_row([0], [1.0])
-    learner.tell_row([0], [1.0], first, [0.1, 0.2, 0.9])
-    second = learner.ask_row([1], [1.0])
+    first = ask_row(learner, [0], [1.0])
+    tell_row(learner, [0], [1.0], first, [0.1, 0.2, 0.9])
+    second = ask_row(learner, [1], [1.0])
     assert (len(first), len(second)) == (3, 1)
-    learner.tell_row([1], [1.0], second, [0.5])
-    assert len(learner.ask_row([2], [1.0])) == 0
+    tell_row(learner, [1], [1.0], second, [0.5])
+    assert len(ask_row(learner, [2], [1.0])) == 0
 
 
 def test_a_limit_starts_where_it_is_started_and_survives_files(tmp_path):
@@ -225,7 +227,7 @@ def test_a_budget_that_began_just_before_a_change_of_labels_is_in_the_ledger(kin
     ledger = kind() if kind is MemoryLedger else kind(tmp_path / "answers.jsonl")
     learner = priced_learner(ledger).rename_label("a", "z").add_label("c")
     again = CoalClassifier.from_ledger(ledger if kind is MemoryLedger else kind(tmp_path / "answers.jsonl"))
-    assert again.plain_budget == learner.plain_budget
+    assert plain_budget(again) == plain_budget(learner)
     assert again.ask([[1.0]]).mask.tolist() == learner.ask([[1.0]]).mask.tolist()
 
 

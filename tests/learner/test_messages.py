@@ -13,6 +13,7 @@ from coalface import (
     simulate,
 )
 from coalface.errors import FileFormatError, InputError
+from tests.single_rows import tell_row
 
 X, COST = [[1.0, 2.0], [2.0, 1.0]] * 5, [[0.1, 0.9], [0.9, 0.1]] * 5
 LONG = np.linspace(0, 1, 900).reshape(30, 30).tolist()
@@ -50,7 +51,7 @@ LONG_VALUES = {
     "order": lambda: simulate(CoalClassifier(["a", "b"]), X, COST, order=np.arange(900.0)),
     "checkpoints": lambda: simulate(CoalClassifier(["a", "b"]), X, COST, checkpoints=np.zeros(900)),
     "max_costs": lambda: CoalClassifier(["a", "b"]).ask(X, max_costs=LONG),
-    "labels": lambda: CoalClassifier(["a", "b"]).tell_row([0], [1.0], ["a"] * 900, [0.5] * 900),
+    "labels": lambda: tell_row(CoalClassifier(["a", "b"]), [0], [1.0], ["a"] * 900, [0.5] * 900),
 }
 
 

@@ -10,6 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 from coalface import MemoryLedger, OracleCoalClassifier, RidgeCoalClassifier, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
+from coalface.learner.state import settings_of
 from coalface.paper.model import ENGINES
 from coalface.paper.oracles import BallOracle, BoundedLinearOracle, RidgeOracle
 from coalface.paper.schedule import TheorySchedule
@@ -197,7 +198,7 @@ def test_ranges_are_certified_to_a_quarter_of_the_width_threshold():
     X, cost = problem(12)
     learner = learner_for("dual", mellowness=0.1).tell(X, cost)
     rows = learner.model_._dense(check_rows(X))
-    found = [one for row in rows for one in learner.model_.certified(row, learner.settings_for(), 400)]
+    found = [one for row in rows for one in learner.model_.certified(row, settings_of(learner), 400)]
     gaps = [end.reached - end.limit for one in found for end in (one.low, one.high)]
     assert np.abs(gaps).max() <= 1 / 80
 
@@ -205,7 +206,7 @@ def test_ranges_are_certified_to_a_quarter_of_the_width_threshold():
 def test_without_a_width_threshold_ranges_still_end():
     X, cost = problem(4, n=12)
     learner = learner_for("dual", width_scale=0.0).tell(X, cost)
-    model, settings = learner.model_, learner.settings_for()
+    model, settings = learner.model_, settings_of(learner)
     for row in model._dense(check_rows(X[:2])):
         for found in model.certified(row, settings, learner.round_):
             assert found.oracle_calls < 200

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface.learner.budget import Budget
 from coalface.learner.account import RemainingBudget
+from coalface.learner.budget import Budget
 
 PRICES = {"a": 1.0, "b": 2.5}
 PER_EXAMPLE, LIMIT = 0.5, 12.0

@@ -6,6 +6,7 @@ import pytest
 from coalface import CoalClassifier, CostDataset, evaluation_report, simulate
 from coalface.errors import InputError
 from coalface.evaluate.serving import simulate_serving
+from coalface.learner.pool import possible_savings
 
 from ..problems import state_of
 
@@ -32,7 +33,9 @@ def test_costs_are_matched_by_index_in_every_method():
     assert state_of(one) == state_of(other)
     assert one.score(X, cost=TURNED) == one.score(X, cost=COST)
     assert one.predict(X, candidates=MASK[::-1]).tolist() == one.predict(X, candidates=MASK).tolist()
-    assert one.possible_savings(X, candidates=MASK[::-1]).tolist() == one.possible_savings(X, candidates=MASK).tolist()
+    assert (
+        possible_savings(one, X, candidates=MASK[::-1]).tolist() == possible_savings(one, X, candidates=MASK).tolist()
+    )
     ours, theirs = one.ask(X, known=COST.where(MASK)), one.ask(X, known=TURNED.where(MASK[::-1]), asked=MASK[::-1])
     np.testing.assert_array_equal(ours.mask, theirs.mask)
     asked = []

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from coalface import Budget, CoalClassifier
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.files.bundle import write_bundle
+from coalface.learner.recorder import plain_params
 from coalface.structured import SequenceTagger
 
 from ..problems import DEFAULTS, ask_and_tell, cut_in_two, dense_problem, sparse_problem, state_of, trained
@@ -211,7 +212,7 @@ def test_a_model_saved_before_savings_were_estimated_starts_without_an_estimate(
     assert learner.saving_ is not None
     arrays = {"classes_": learner.classes_, **learner.model_.arrays()}
     del arrays["saving"]
-    write_bundle(tmp_path / "model", "model", {"params": learner.plain_params(), "width": 8}, arrays)
+    write_bundle(tmp_path / "model", "model", {"params": plain_params(learner), "width": 8}, arrays)
     again = CoalClassifier.load(tmp_path / "model")
     assert again.saving_ is None
     np.testing.assert_array_equal(again.ask(X).mask, learner.ask(X).mask)

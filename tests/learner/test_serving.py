@@ -83,7 +83,7 @@ def test_probabilities_are_inverse_gap_weights_over_the_contenders(n: int, explo
     learner = KINDS["online"]()
     serve(learner, X[:n], cost[:n])
     found = learner.act(X[40:], exploration=exploration)
-    never = learner.unanswered if n else np.ones(3, bool)
+    never = learner.model_.unanswered() if n else np.ones(3, bool)
     seen = (learner.model_.state.answered[:3] if n else np.zeros(3)).astype(np.float32)
     shares = seen / (seen + np.float32(1.0))  # one more cost of each label, of nothing
     for i in range(len(found)):

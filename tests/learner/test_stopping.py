@@ -10,6 +10,7 @@ from coalface import CoalClassifier, Curve, MemoryLedger, Saving, simulate
 from coalface.errors import InputError
 from coalface.kernels.state import MEAN_COST, MEAN_PREDICTED, MEAN_REACHABLE, N_SAVING, ROUNDS, SQUARED_SHARES, VARIANCE
 from coalface.kernels.stopping import MEMORY, MIN_ROUNDS, saving_interval, saving_is_below
+from tests.single_rows import ask_row, tell_row
 
 from ..problems import ask_and_tell, dense_problem, state_of
 from ..reference.stopping import Round, reference_saving
@@ -159,7 +160,7 @@ def fitted(learner, X, cost):
 def told_by_row_otherwise(learner, X, cost):
     columns = np.flatnonzero(X[0])
     others = np.flatnonzero(~learner.ask(X[:1]).mask[0])
-    learner.tell_row(columns, X[0, columns], others[:1], cost[0, others[:1]])
+    tell_row(learner, columns, X[0, columns], others[:1], cost[0, others[:1]])
 
 
 @pytest.mark.parametrize("act", [retold, told_by_mask, told_limited, fitted, told_by_row_otherwise])
@@ -203,8 +204,8 @@ def test_rows_told_one_by_one_as_they_were_asked_count_like_those_of_a_batch():
     X, _, cost = noisy(7, 150)
     one, other = auditing(in_turn=False), ask_and_tell(auditing(in_turn=False), X, cost)
     for row, costs in zip(X, cost, strict=True):
-        labels = one.ask_row(np.arange(4), row)
-        one.tell_row(np.arange(4), row, labels, costs[labels])
+        labels = ask_row(one, np.arange(4), row)
+        tell_row(one, np.arange(4), row, labels, costs[labels])
     assert state_of(one) == state_of(other)
     assert one.saving_ is not None
 

@@ -10,6 +10,8 @@ from scipy import sparse
 
 from coalface import CoalClassifier, simulate
 from coalface.errors import CoalfaceError, InputError
+from coalface.learner.pool import possible_savings
+from tests.single_rows import tell_row
 
 from ..problems import COST, ROW, csr, state_of
 
@@ -17,8 +19,8 @@ NAN, INF = np.nan, np.inf
 
 
 def test_nothing_asked_on_a_single_row_closes_its_round(learner):
-    learner.tell_row([0], [1.0], [], [])
-    learner.tell_row([], [], learner.classes_[:0], [])
+    tell_row(learner, [0], [1.0], [], [])
+    tell_row(learner, [], [], learner.classes_[:0], [])
     assert learner.round_ == 6
 
 
@@ -53,7 +55,7 @@ def test_an_example_without_any_candidate_asks_and_learns_nothing_and_has_no_pre
         learner.predict(ROW, candidates=no_label)
     with pytest.raises(InputError, match="candidates must leave at least one label, row 0 has none"):
         learner.score(ROW, cost=COST, candidates=no_label)
-    assert learner.possible_savings(ROW, candidates=no_label).tolist() == [0.0]
+    assert possible_savings(learner, ROW, candidates=no_label).tolist() == [0.0]
     assert np.isnan(learner.cost_range(ROW, candidates=no_label).guaranteed_cost).all()
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from coalface import Budget, CoalClassifier, MemoryLedger, RidgeCoalClassifier, simulate
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import AUDIT, WITH_THE_TRUTH
+from tests.single_rows import ask_row, tell_row
 
 from ..problems import ask_and_tell, ask_and_tell_in_batches, dense_problem, matrix_costs, sparse_problem, state_of
 
@@ -263,9 +264,9 @@ def test_an_interview_asks_for_true_labels_and_costs():
 
 def test_the_fast_path_counts_a_true_label_too():
     learner = learner_with(2, model="online", audit_rate=0.0)
-    labels = learner.ask_row([0], [1.0])
+    labels = ask_row(learner, [0], [1.0])
     assert len(labels) == K
-    learner.tell_row([0], [1.0], labels, MATRIX[2][labels])
+    tell_row(learner, [0], [1.0], labels, MATRIX[2][labels])
     assert (learner.totals_.truths, learner.costs_queried_) == (1, 0)
 
 

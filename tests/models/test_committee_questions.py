@@ -8,6 +8,7 @@ import pytest
 from coalface import Budget, CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.paper import ExactModel
+from tests.single_rows import ask_row, tell_row
 
 from ..problems import ask_and_tell, dense_problem, matrix_costs, state_of
 from .committees import NAMES, NAN, K, auto, full, names_of, online_state
@@ -53,10 +54,10 @@ def test_single_rows_are_asked_about_and_told_like_tables():
     tables, rows = auto(audit_rate=0.2), auto(audit_rate=0.2)
     for i in range(40):
         queries = tables.ask(X[i : i + 1])
-        asked = rows.ask_row(np.arange(8), X[i])
+        asked = ask_row(rows, np.arange(8), X[i])
         assert set(asked.tolist()) == set(np.flatnonzero(queries.mask[0]).tolist())
         tables.tell(X[i : i + 1], np.where(queries.mask, cost[i : i + 1], NAN), asked=queries)
-        rows.tell_row(np.arange(8), X[i], asked, cost[i, asked])
+        tell_row(rows, np.arange(8), X[i], asked, cost[i, asked])
     assert names_of(rows) == NAMES
     assert state_of(rows) == state_of(tables)
 
@@ -68,7 +69,7 @@ def test_threads_that_tell_ask_predict_and_save_do_not_disturb_each_other(tmp_pa
     def work(number):
         for i in range(10 * number, 10 * number + 10):
             learner.tell(X[i : i + 1], cost[i : i + 1])
-            learner.predict(X[:3]), learner.ask(X[:3]), learner.ask_row([0, 1], [1.0, 2.0])
+            learner.predict(X[:3]), learner.ask(X[:3]), ask_row(learner, [0, 1], [1.0, 2.0])
             assert learner.committee_[0].name == "online"
         learner.save(tmp_path / f"model{number}")
         return CoalClassifier.load(tmp_path / f"model{number}").round_

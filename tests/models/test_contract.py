@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from coalface.learner.parameters import settings_for
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
@@ -15,6 +14,8 @@ from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.kernels.state import NO_ROUNDS, SLOTS_USED, new_rounds
+from coalface.learner.parameters import settings_for
+from coalface.learner.state import settings_of
 from coalface.models.classes import ClassModel
 from coalface.models.committee import CommitteeModel
 from coalface.models.contract import NO_WEIGHTS, CostModel, Ranged
@@ -271,7 +272,7 @@ def test_the_same_ranges_give_the_same_questions_as_the_compiled_loop(rule, in_t
     learner = CoalClassifier(range(5), model="online", **params).begin()
     if told:
         simulate(learner, X[:told], cost[:told])
-    rows, own = check_rows(X[told:]), learner.settings_for()
+    rows, own = check_rows(X[told:]), settings_of(learner)
     candidates = random.random((len(rows), 5)) < 0.8
     known = np.where(random.random(candidates.shape) < 0.2, cost[told:], np.nan).astype(np.float32)
     given_so_far = (candidates, known, ~np.isnan(known))

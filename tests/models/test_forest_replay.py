@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
+from coalface.learner.teaching import learned_with
 from coalface.models.forest import ForestModel
 from coalface.models.forest import model as forest
 from coalface.models.forest.answer_store import AnswerStore
@@ -81,7 +82,7 @@ class TestReplay:
         assert same(one, two)
         assert not np.array_equal(one.predict(check_rows(X)), other.predict(check_rows(X)))
         learner = CoalClassifier(["a", "b", "c"], model=ForestModel(5)).record_to(MemoryLedger()).tell(X, cost)
-        assert "random_state" in learner.learned_with
+        assert "random_state" in learned_with(learner)
         with pytest.raises(InputError, match="random_state must stay as it was when the ledger began, 0, got 1"):
             learner.set_params(random_state=1).tell(X, cost)
 

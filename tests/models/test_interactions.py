@@ -15,6 +15,7 @@ from coalface.models.online import OnlineModel
 from tests.problems import ask_and_tell, dense_problem, sparse_problem, state_of
 from tests.reference.interactions import expanded
 from tests.reference.vw import run_csoaa_with_interactions
+from tests.single_rows import ask_row, tell_row
 
 RANGES = [2, [((0, 3), (3, 8))], [((2, 6), (2, 6)), ((0, 2), (6, 8))]]
 
@@ -157,10 +158,10 @@ def test_single_rows_are_asked_and_told_like_tables():
     for i in range(X.shape[0]):
         span = slice(X.indptr[i], X.indptr[i + 1])
         indices, values = X.indices[span].astype(np.int32), X.data[span]
-        asked = rows.ask_row(indices, values)
+        asked = ask_row(rows, indices, values)
         queries = tables.ask(X[i : i + 1])
         assert sorted(asked) == np.flatnonzero(queries.mask[0]).tolist()
-        rows.tell_row(indices, values, asked, cost[i, asked])
+        tell_row(rows, indices, values, asked, cost[i, asked])
         tables.tell(X[i : i + 1], np.where(queries.mask, cost[i : i + 1], np.nan))
     assert learned(rows)["counters"].tolist() == learned(tables)["counters"].tolist()
     np.testing.assert_array_equal(rows.predict_cost(X), tables.predict_cost(X))
@@ -175,7 +176,7 @@ def test_columns_that_appear_later_take_part():
 
 def test_columns_far_apart_take_no_memory_in_between():
     learner = learner_with([((0, 10), (2**31 - 20, 2**31 - 1))], 2)
-    learner.tell_row([3, 2**31 - 2], [1.0, 2.0], [0, 1], [0.2, 0.9])
+    tell_row(learner, [3, 2**31 - 2], [1.0, 2.0], [0, 1], [0.2, 0.9])
     assert len(learner.model_.arrays()["features"]) == 1 + 2 + 1 + 1
     assert learner.model_.nbytes < 10_000
 

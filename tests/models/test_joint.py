@@ -10,6 +10,7 @@ from sklearn.linear_model import Ridge
 from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_row, check_rows
 from coalface.errors import FileFormatError
+from coalface.learner.recorder import bundled, from_bundle
 from coalface.models import joint
 from coalface.models.joint import INTERCEPT_PENALTY, PENALTY, JointModel, first_joint, fitted, inverse_of
 from coalface.models.random_projection import MOST_PLACES, projected
@@ -160,9 +161,9 @@ def changed(array, value):
 def test_arrays_that_cannot_be_are_refused(name, damage):
     X, cost = related_costs(40, 7)
     learner = CoalClassifier(["first", "second"], model=JointModel()).tell(X, cost)
-    meta, arrays = learner.bundled()
+    meta, arrays = bundled(learner)
     with pytest.raises(FileFormatError, match=r"^[^\n]*$"):
-        CoalClassifier.from_bundle(meta, {**arrays, name: damage(arrays[name])})
+        from_bundle(CoalClassifier, meta, {**arrays, name: damage(arrays[name])})
 
 
 def test_a_row_beyond_all_that_was_learned_has_finite_predictions_and_any_cost():

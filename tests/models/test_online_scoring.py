@@ -6,6 +6,7 @@ from sklearn.datasets import load_digits
 
 from coalface import CoalClassifier
 from coalface.errors import InputError
+from coalface.learner.pool import possible_savings
 from coalface.models.online import OnlineModel
 from coalface.models.online_scoring import OnlineScorer
 from tests.kernels.emulated_device import COMPILER, EmulatedDevice
@@ -42,7 +43,7 @@ def test_predictions_ranges_and_savings_are_those_of_the_cpu(params):
     np.testing.assert_array_equal(device.predict_cost(X[300:500]), learner.predict_cost(X[300:500]))
     np.testing.assert_array_equal(device.predict(X[300:500]), learner.predict(X[300:500]))
     assert_same_ranges(device, learner, X[300:500])
-    np.testing.assert_array_equal(device.possible_savings(X[300:500]), learner.possible_savings(X[300:500]))
+    np.testing.assert_array_equal(possible_savings(device, X[300:500]), possible_savings(learner, X[300:500]))
     np.testing.assert_array_equal(device.ask(X[300:500]).mask, learner.ask(X[300:500]).mask)
 
 
@@ -53,9 +54,9 @@ def test_predictions_ranges_and_savings_are_those_of_the_cpu(params):
 def test_savings_need_no_ranges_in_main_memory(params, monkeypatch):
     learner, X, _ = trained(**params)
     device = on_device(learner)
-    expected = learner.possible_savings(X[300:500])
+    expected = possible_savings(learner, X[300:500])
     monkeypatch.setattr(OnlineScorer, "ranges", None)
-    np.testing.assert_array_equal(device.possible_savings(X[300:500]), expected)
+    np.testing.assert_array_equal(possible_savings(device, X[300:500]), expected)
     assert expected.any()
 
 

@@ -119,7 +119,7 @@ def test_a_new_label_needs_no_warm_up():
     learner = CoalClassifier(range(3), model="shared").tell(X, cost, candidates=features)
     learner.add_label(3)
     more = np.random.default_rng(5).normal(size=(20, 4, 3))
-    assert not learner.unanswered.any()
+    assert not learner.model_.unanswered().any()
     assert (learner.predict(X[:20], candidates=more) == 3).any()
 
 

@@ -6,6 +6,7 @@ import pytest
 from coalface import Budget, CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.rounds.round import Round
+from tests.single_rows import ask_row, tell_row
 
 from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of
 
@@ -46,7 +47,7 @@ def eventful_life(learner, X, cost, seed):
             late = np.where(random.random(costs.shape) < 0.3, costs, np.nan)
             learner.tell(rows, late, late=True)
         if random.random() < 0.2:
-            learner.tell_row([1, 0], [0.5, 2.0], names[:2], [costs[0, 0], np.nan])
+            tell_row(learner, [1, 0], [0.5, 2.0], names[:2], [costs[0, 0], np.nan])
         if random.random() < 0.2:
             learner.partial_fit(rows, names[random.integers(0, len(names), size)])
         i += size
@@ -142,7 +143,7 @@ def test_what_is_refused_is_not_recorded():
         lambda: learner.tell([[1.0, 2.0]], [[0.0, 7.0]]),
         lambda: learner.tell([[1.0]], [[0.0, 1.0]]),
         lambda: learner.tell([[1.0, np.nan]], [[0.0, 1.0]]),
-        lambda: learner.tell_row([0], [1.0], ["c"], [0.0]),
+        lambda: tell_row(learner, [0], [1.0], ["c"], [0.0]),
         lambda: learner.partial_fit([[1.0, 2.0]], ["c"]),
         lambda: learner.tell([[1.0, 2.0]], [[0.0, 1.0]], asked=[[1, 0]]),
     ):
@@ -277,8 +278,8 @@ def test_the_chance_of_an_audit_is_recorded_also_where_rows_are_told_one_by_one(
     )
     for row, costs in zip(X, cost, strict=True):
         columns = np.flatnonzero(row)
-        labels = one.ask_row(columns, row[columns])
-        one.tell_row(columns, row[columns], labels, [costs["abc".index(label)] for label in labels])
+        labels = ask_row(one, columns, row[columns])
+        tell_row(one, columns, row[columns], labels, [costs["abc".index(label)] for label in labels])
     ask_and_tell(other, X, cost)
     assert [(each.ask, each.costs) for each in by_row] == [(each.ask, each.costs) for each in by_batch]
     audits = [chance for each in by_row for chance in each.propensity.values()]

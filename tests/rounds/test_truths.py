@@ -6,6 +6,7 @@ import pytest
 
 from coalface import CoalClassifier, JsonLinesLedger, SqlLedger, simulate
 from coalface.errors import FileFormatError
+from coalface.learner.teaching import tell_rounds
 from coalface.rounds.lines import read_rounds
 from coalface.rounds.round import Round
 from tests.problems import dense_problem, state_of
@@ -19,7 +20,8 @@ def read(**line):
 
 
 def told(one):
-    learner = CoalClassifier(classes=LABELS, price_of_truth=1.5, model="online").tell_rounds([one])
+    learner = CoalClassifier(classes=LABELS, price_of_truth=1.5, model="online")
+    tell_rounds(learner, [one])
     return learner.totals_.truths, learner.costs_queried_, learner.model_.state.answered[:3].tolist()
 
 

@@ -7,6 +7,7 @@ from coalface import CoalClassifier
 from coalface.errors import UnlearnedWarning
 from coalface.kernels.rules import audit_by_loss
 from coalface.kernels.state import COSTS_QUERIED, MEAN_PREDICTED, ROUND, ROUNDS, new_counts, new_scratch
+from coalface.learner.state import settings_of
 from coalface.structured import SequenceTagger
 
 
@@ -89,7 +90,7 @@ def chance_of_audit(predicted, often, n_labels=3, audit_rate=0.02, asked=0):
     counts.saving[ROUNDS], counts.saving[MEAN_PREDICTED], counts.counters[COSTS_QUERIED] = 1000.0, 0.01, asked
     scratch.predicted[:] = 1.0
     scratch.predicted[0] = predicted
-    audit_by_loss(counts, learner.settings_for(), scratch, 6001)
+    audit_by_loss(counts, settings_of(learner), scratch, 6001)
     return scratch.propensity[0]
 
 

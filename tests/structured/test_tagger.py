@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from coalface import CoalClassifier
 from coalface.errors import UnlearnedWarning
+from coalface.learner.predicting import best_labels
 from coalface.structured import SequenceTagger
 from coalface.structured.policies import tagger_policy
 from coalface.structured.tagging.tag_features import conjunction_columns, conjunction_keys, history_columns, word_rows
@@ -63,7 +64,7 @@ class Loop:
                 self.rollouts += 1
                 return min(max(self.finish([*taken, tag], truth) - own, 0.0), 1.0)
 
-            chosen = str(self.policy.model_labels(row)[0])
+            chosen = str(best_labels(self.policy, row, by_model=True)[0])
             self.policy.interview(row, roll_out)
             taken = [*taken, chosen]
 

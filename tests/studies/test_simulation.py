@@ -15,6 +15,8 @@ from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import CollapseWarning, InputError
 from coalface.kernels.state import NO_ROUNDS
+from coalface.learner.intake import Examples
+from coalface.learner.play import play, start_run
 
 from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of, trained
 
@@ -258,9 +260,11 @@ def test_other_threads_run_while_the_kernel_does():
     ticker.start()
     for doubled in range(8):  # twice as long each time: the other thread may have to wait for a processor
         order = np.tile(np.arange(2000), 10 << doubled)
-        run = learner.start_run(X, check_rows(X), learner.classes_, cost, NO_ROUNDS._replace(costs=cost), order)
+        run = start_run(
+            learner, Examples(X, check_rows(X)), learner.classes_, cost, NO_ROUNDS._replace(costs=cost), order
+        )
         before = len(ticks)
-        learner.play(run, len(order))  # one piece of the compiled loop, without a look-up in between
+        play(learner, run, len(order))  # one piece of the compiled loop, without a look-up in between
         during = len(ticks) - before
         if during >= 5:
             break
