@@ -25,6 +25,7 @@ from coalface.kernels.state import (
 )
 
 from ..reference.online import pull
+from ..reference.pacing import Purse
 from .decisions import counts_of, scratch_of, settings_of
 
 K = 4
