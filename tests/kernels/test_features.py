@@ -12,6 +12,8 @@ from coalface import CoalClassifier
 from coalface.kernels.features import INTERCEPT, find_slot, first_place
 from coalface.kernels.state import SLOTS_USED, UNSEEN
 
+from ..problems import csr
+
 features = st.one_of(
     st.integers(0, 30),  # many repeats
     st.integers(0, 2**31 - 2),  # anything
@@ -30,11 +32,12 @@ def table_of(learner):
 def test_every_learned_feature_is_found_and_no_other(rows):
     learner, seen = online(classes=["a", "b"]), {INTERCEPT}
     for number, columns in enumerate(rows):
+        row = csr(np.ones(len(columns)), columns, width=INTERCEPT)
+        row = csr(np.ones(len(columns)), columns, width=INTERCEPT)
         if number % 3 == 2:  # asked about, but not learned
-            learner.ask_row(columns, np.ones(len(columns)))
-            learner.tell_row(columns, np.ones(len(columns)), [], [])
+            learner.tell(row, [[np.nan, np.nan]], asked=learner.ask(row))
         else:
-            learner.tell_row(columns, np.ones(len(columns)), ["a", "b"], [0.3, 0.9])
+            learner.tell(row, [[0.3, 0.9]])
             seen.update(columns)
     if not rows:
         return

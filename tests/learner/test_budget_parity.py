@@ -5,7 +5,7 @@ import pytest
 
 from coalface import Budget, CoalClassifier
 
-from ..problems import dense_problem
+from ..problems import dense_problem, parts_of
 from ..reference.pacing import PacedCoal, Purse
 from .test_learner_parity import MARGIN
 
@@ -34,11 +34,11 @@ def test_every_question_within_a_budget_is_the_references(kind, n_labels, over, 
     X, costs = dense_problem(n_labels, n_labels, 120)
     candidates = np.random.default_rng(1).random(costs.shape) < 0.8
     candidates[:, 0] = True
-    params = {"rule": rule, "mellowness": 0.02, "slack": "noise-scaled", "warm_up": 4}
+    params = {"rule": rule, "mellowness": 0.02, "rule__slack": "noise-scaled", "rule__warm_up": 4}
     budget = Budget(over=over, **kind)
     learner = CoalClassifier.as_published(classes=range(n_labels), budget=budget, **params)
     purse = Purse(budget.amount, over, *budget.prices)
-    reference = PacedCoal(n_labels, X.shape[1], purse=purse, **params)
+    reference = PacedCoal(n_labels, X.shape[1], purse=purse, **parts_of(params))
     asked_at, close_calls = [], 0
     for i in range(len(X)):
         queries = learner.ask(X[i : i + 1], candidates=candidates[i : i + 1])

@@ -193,12 +193,6 @@ def test_every_method_names_candidates_where_they_are_missing_or_of_another_form
             getattr(taught, method)(X, candidates=wrong)
 
 
-def test_a_row_without_features_of_labels_is_refused_by_a_new_learner():
-    for call in (lambda new: new.tell_row([0], [1.0], ["far"], [0.5]), lambda new: new.ask_row([0], [1.0])):
-        with pytest.raises(InputError, match="got none"):
-            call(learner())
-
-
 @pytest.mark.parametrize(
     ("candidates", "message"),
     [

@@ -174,7 +174,7 @@ def test_without_a_warm_up_it_may_collapse() -> None:
 
 def test_a_warm_up_of_sentences_is_asked_in_full() -> None:
     sentences, tags = made(6)
-    tagger = SequenceTagger(policy=CoalClassifier(audit_rate=0.0, mellowness=0.0), warm_up=4)
+    tagger = SequenceTagger(policy=CoalClassifier(audits=None, mellowness=0.0), warm_up=4)
     for words, marks in zip(sentences[:4], tags[:4], strict=True):
         tagger.partial_fit([words], [marks], classes=["B-LOC", "B-PER", "I-LOC", "I-PER", "O"])
     assert tagger.rollouts_ == 5 * sum(map(len, sentences[:4]))
