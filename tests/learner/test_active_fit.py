@@ -7,8 +7,9 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from coalface import Budget, CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier, simulate
+from coalface import Budget, CoalClassifier, simulate
 from coalface.errors import InputError, UnknownLabelError
+from coalface.paper import ExactModel
 
 from ..problems import dense_problem, state_of
 
@@ -17,11 +18,11 @@ NAMES = np.array(["a", "b", "c"])
 Y = NAMES[COST.argmin(axis=1)]
 
 
-@pytest.mark.parametrize("kind", [CoalClassifier, RidgeCoalClassifier, OracleCoalClassifier])
-def test_it_equals_one_simulation_in_the_order_of_the_rows(kind):
-    n = 40 if kind is OracleCoalClassifier else 300
-    played = kind(NAMES).fit(X[:n], cost=COST[:n], active=True)
-    simulated = kind(NAMES)
+@pytest.mark.parametrize("model", ["auto", "ridge", ExactModel()], ids=str)
+def test_it_equals_one_simulation_in_the_order_of_the_rows(model):
+    n = 40 if isinstance(model, ExactModel) else 300
+    played = CoalClassifier(NAMES, model=model).fit(X[:n], cost=COST[:n], active=True)
+    simulated = CoalClassifier(NAMES, model=model)
     simulate(simulated, X[:n], COST[:n])
     assert state_of(played) == state_of(simulated)
     assert played.costs_queried_ < 3 * n

@@ -293,7 +293,7 @@ def test_a_budget_that_the_model_would_ignore_is_refused(model):
 def test_every_parameter_has_been_tried():
     tried = {parameter for parameter, _, _ in BAD_PARAMETERS}
     every = CoalClassifier(model=OnlineModel(), rule=Coal(), audits=Audits(), abstain=Abstain(0.5)).get_params()
-    not_here = {"classes", "cost_matrix", "abstain__label", "model__interactions", "model__device"}
+    not_here = {"classes", "cost_matrix", "rule__variant", "abstain__label", "model__interactions", "model__device"}
     assert tried | not_here == every.keys()
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from coalface.learner.settings import AS_PUBLISHED
 
 from coalface import Abstain, CoalClassifier
-from coalface.learner.settings import AS_PUBLISHED
 
 from ..problems import dense_problem, parts_of
 from ..reference.online import ReferenceCoal

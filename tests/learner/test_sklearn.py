@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from coalface import CoalClassifier, OnlineModel
+from coalface import CoalClassifier, CommitteeModel, OnlineModel
 from coalface.learner.state import NotFittedError
 
 from ..problems import dense_problem, exact_learner, state_of
@@ -93,8 +93,9 @@ def test_a_grid_is_searched_by_cost_with_the_costs_routed():
 def test_a_grid_is_searched_in_two_processes_and_the_winner_travels():
     X, y = load_digits(return_X_y=True)
     X, y = X[:200] / 16, y[:200]
-    search = GridSearchCV(CoalClassifier(), {"model__online__learning_rate": [0.1, 0.5]}, cv=2, n_jobs=2).fit(X, y)
-    alone = GridSearchCV(CoalClassifier(), {"model__online__learning_rate": [0.1, 0.5]}, cv=2).fit(X, y)
+    grid = {"model": [CommitteeModel(online=OnlineModel(learning_rate=rate)) for rate in (0.1, 0.5)]}
+    search = GridSearchCV(CoalClassifier(), grid, cv=2, n_jobs=2).fit(X, y)
+    alone = GridSearchCV(CoalClassifier(), grid, cv=2).fit(X, y)
     np.testing.assert_array_equal(search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
     travelled = pickle.loads(pickle.dumps(search.best_estimator_))
     assert state_of(travelled) == state_of(alone.best_estimator_)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import Abstain, Audits, Budget, Coal, CoalClassifier, MemoryLedger, RidgeCoalClassifier, simulate
+from coalface import Abstain, Audits, Budget, Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import AUDIT, WITH_THE_TRUTH
 
@@ -326,10 +326,10 @@ def test_a_saved_learner_keeps_its_true_labels(model, tmp_path):
     assert state_of(learner) == state_of(again)
 
 
-@pytest.mark.parametrize("kind", [CoalClassifier, RidgeCoalClassifier])
-def test_counters_of_an_earlier_version_are_filled_up(kind, tmp_path):
+@pytest.mark.parametrize("model", ["auto", "ridge"])
+def test_counters_of_an_earlier_version_are_filled_up(model, tmp_path):
     X, _, cost = problem()
-    learner = kind(classes=range(K))
+    learner = CoalClassifier(classes=range(K), model=model)
     simulate(learner, X, cost)
     model = learner.model_
     saved = {name: array[:5] if name.endswith("counters") else array for name, array in model.saved().items()}

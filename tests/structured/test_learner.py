@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from coalface import Coal, CoalClassifier, CommitteeModel, OnlineModel, RidgeCoalClassifier
+from coalface import Coal, CoalClassifier, CommitteeModel, OnlineModel, RidgeModel
 from coalface.errors import FileFormatError, InputError
 from coalface.structured import SearchLearner
 from coalface.structured.policy_choice import PolicyChoice
@@ -313,5 +313,5 @@ def test_any_learner_can_be_the_policy(tmp_path):
     assert learner.score(words(50, seed=1)) > -1.0  # guessing costs 3.3
     learner.save(tmp_path / "a.search")
     loaded = SearchLearner.load(tmp_path / "a.search", Spelling(free=True))
-    assert type(loaded.policy_) is RidgeCoalClassifier
+    assert isinstance(loaded.policy_.model_, RidgeModel)
     assert arrays(loaded.partial_fit(words(5, seed=3))) == arrays(learner.partial_fit(words(5, seed=3)))

@@ -106,12 +106,15 @@ class CoalClassifier(CostClassifier):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``rule__warm_up=10`` or ``model__learning_rate=0.1`` sets one of a part.
 
-        >>> CoalClassifier().set_params(rule__warm_up=10).rule
-        Coal(warm_up=10)
+        >>> learner = CoalClassifier(model="online").set_params(rule__warm_up=10, model__learning_rate=0.1)
+        >>> learner.rule, learner.model
+        (Coal(warm_up=10), OnlineModel(learning_rate=0.1))
         """
         for name in {path.partition("__")[0] for path in params if "__" in path} & GROUPS.keys():
             given = params.get(name, getattr(self, name))
             params[name] = part_of(name, given, params)
+        if any(path.startswith("model__") for path in params):
+            params["model"] = model_of(params.get("model", self.model))
         return cast(Self, super().set_params(**params))
 
     @property

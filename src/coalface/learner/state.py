@@ -110,8 +110,10 @@ class LearnerState(BaseEstimator):
         """Refuse a parameter that was changed since the learner began, if what was learned depends on it."""
         for name, began in self._begun_with.items():
             now = getattr(self, name)
-            if (now is not began or isinstance(now, CostModel)) and not self._is_as_begun(name, now, began):
-                self.settings_for()  # an invalid value is the greater mistake
+            if now is began and not isinstance(now, CostModel):
+                continue
+            settings_for(len(self.classes_), vars(self))  # an invalid value is the greater mistake
+            if not self._is_as_begun(name, now, began):
                 shown = self.model_ if isinstance(began, CostModel) else began
                 raise InputError(
                     f"{name} must stay as it was when the learner began, {shortened(shown)}, got {shortened(now)}. "
