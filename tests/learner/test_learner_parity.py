@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from coalface.learner.settings import AS_PUBLISHED
 
-from coalface import Abstain, CoalClassifier
+from coalface import Abstain, Coal, CoalClassifier
+from coalface.learner.parameters import AS_PUBLISHED
 
 from ..problems import dense_problem, parts_of
 from ..reference.online import ReferenceCoal
@@ -54,14 +54,23 @@ def assert_parity(X, costs, *, rtol=1e-5, candidates=None, **params):
 
 
 def test_as_published_leaves_nothing_that_decides_to_the_defaults():
+    assert {"variant", *AS_PUBLISHED} == set(Coal().get_params()), "say what a new parameter was in the paper"
     of_the_problem = {"classes", "cost_matrix", "cost_bounds", "random_state", "features"}
-    named = {*AS_PUBLISHED, "mellowness", "learning_rate"}
-    assert named == set(CoalClassifier().get_params()) - of_the_problem, "say what a new parameter was in the paper"
+    published = CoalClassifier.as_published()
+    model = {"accumulator": "adax", "sensitivity": "shadow", "fit_intercept": True, "interactions": None}
+    assert published.model.get_params() == {**model, "learning_rate": 0.5, "device": "cpu"}
+    rest = published.get_params(deep=False).items()
+    assert {name: value for name, value in rest if name not in {*of_the_problem, "rule", "model"}} == {
+        **dict.fromkeys(["audits", "abstain", "budget", "price_of_truth"]),
+        "mellowness": 0.01,
+    }
 
 
 def test_as_published_gives_way_to_what_is_passed():
-    changed = {name: f"my {name}" for name in CoalClassifier().get_params()}
-    assert CoalClassifier.as_published(**changed).get_params() == changed
+    changed = {name: f"my {name}" for name in CoalClassifier().get_params(deep=False)}
+    changed["rule"] = Coal("passive", warm_up=7)
+    assert CoalClassifier.as_published(**changed).get_params(deep=False) == changed
+    assert CoalClassifier.as_published(rule="passive").rule == Coal("passive", **AS_PUBLISHED)
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 7, 12, 40])

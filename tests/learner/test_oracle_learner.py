@@ -26,7 +26,7 @@ SETUPS = {
     "bisection": {"ranges": "bisection", "oracle": BallOracle(2.0)},
     "ellipsoid": {"ranges": "ellipsoid", "oracle": RidgeOracle(0.1)},
     "enumeration": {
-        "range_engine": "enumeration",
+        "ranges": "enumeration",
         "oracle": FiniteOracle.of_table(np.random.default_rng(0).random((9, 4))),
     },
     "ensemble": {"ranges": "ensemble", "oracle": TREE},

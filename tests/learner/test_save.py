@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from coalface import Abstain, Audits, Budget, Coal, CoalClassifier, OnlineModel
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.files.bundle import write_bundle
+from coalface.models.choice import described_model
 from coalface.structured import SequenceTagger
 
 from ..problems import DEFAULTS, ask_and_tell, cut_in_two, dense_problem, sparse_problem, state_of, trained
@@ -98,6 +99,7 @@ def test_the_parameters_are_restored(tmp_path):
     assert set(params) == set(CoalClassifier().get_params(deep=False))
     CoalClassifier(**params).save(tmp_path / "model")
     again = CoalClassifier.load(tmp_path / "model").get_params(deep=False)
+    assert described_model(again.pop("model")) == described_model(params.pop("model"))
     assert again == params
 
 

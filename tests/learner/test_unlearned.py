@@ -29,7 +29,7 @@ def test_a_rare_label_that_is_never_predicted_is_named():
 
 def test_audits_that_are_set_already_are_not_advised():
     X, y = imbalanced(2_000, 0.05)
-    told = r"\(\d+ examples\)\. Raise mellowness or audit_rate\.$"
+    told = r"\(\d+ examples\)\. Raise mellowness or the rate of audits\.$"
     with pytest.warns(UnlearnedWarning, match=told):
         CoalClassifier(model="online", rule=Coal(warm_up=50), mellowness=1e-9, audits=Audits(0.0, by="loss")).fit(
             X[:, :1], y, active=True

@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from coalface.learner.settings import settings_for
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array

@@ -7,7 +7,7 @@ from coalface import Audits, Budget, Coal, CoalClassifier, JsonLinesLedger, Memo
 from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.rounds.round import Round
 
-from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of
+from ..problems import DEFAULTS, ask_and_tell, csr, dense_problem, sparse_problem, state_of
 
 
 @pytest.fixture(params=["memory", "json lines"])
@@ -48,7 +48,7 @@ def eventful_life(learner, X, cost, seed):
         if random.random() < 0.2:
             two = np.full((1, len(names)), np.nan)
             two[0, 0] = costs[0, 0]
-            learner.tell([[2.0, 0.5]], two, asked=np.arange(len(names))[None] < 2)
+            learner.tell(csr([2.0, 0.5], [0, 1], width=X.shape[1]), two, asked=np.arange(len(names))[None] < 2)
         if random.random() < 0.2:
             learner.partial_fit(rows, names[random.integers(0, len(names), size)])
         i += size
