@@ -204,9 +204,9 @@ def without_password(url: str) -> str:
 
 
 def can_store(text: str) -> bool:
-    """Whether a database can store a text: PostgreSQL no character 0, and none of them half a surrogate pair.
+    r"""Whether databases can store a text: PostgreSQL stores no character 0, and none stores half a surrogate pair.
 
-    >>> can_store("Grüße"), can_store("\\0")
+    >>> can_store("Grüße"), can_store("\0")
     (True, False)
     """
     return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -163,10 +163,8 @@ def predicted_rows(
     project: Project, learner: CoalClassifier, X: Examples, *, same_round: bool = False
 ) -> list[dict[str, Any]]:
     """The same of rows; with ``same_round``, ranges are those of this round, in any order of the pool."""
-    costs, ranges = (
-        CostScale.of(project.cost_bounds).within(learner.predict_cost(X)),
-        learner.cost_range(X, same_round=same_round),
-    )
+    costs = CostScale.of(project.cost_bounds).within(learner.predict_cost(X))
+    ranges = learner.cost_range(X, same_round=same_round)
     offered = [(k, label) for k, label in enumerate(project.labels) if label not in project.retired]
     return [
         {
