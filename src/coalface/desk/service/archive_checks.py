@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from coalface.desk.log.events import ANSWERED, LEASED, UNDONE
 from coalface.desk.log.store import QuestionRow, Store
-from coalface.desk.project.example_files import ExampleFiles
-from coalface.desk.project.pool import Pool
+from coalface.desk.project.pool import ExampleFiles, Pool
 from coalface.desk.project.project import Project
 from coalface.desk.project.settings_file import whole_text
 from coalface.desk.service.project_state import ProjectState
