@@ -203,15 +203,6 @@ def without_password(url: str) -> str:
     return shown.render_as_string(hide_password=True)
 
 
-def can_store(text: str) -> bool:
-    r"""Whether databases can store a text: PostgreSQL stores no character 0, and none stores half a surrogate pair.
-
-    >>> can_store("Grüße"), can_store("\0")
-    (True, False)
-    """
-    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
 def _prepare_sqlite(connection: Any, _: Any) -> None:
     """Let readers work beside one writer, keep commits through a power cut, and leave BEGIN to the program."""
     connection.isolation_level = None

@@ -25,9 +25,9 @@ from coalface.desk.log.store import QuestionRow, Store
 from coalface.desk.project.pool import ExampleFiles, Pool
 from coalface.desk.project.project import Project
 from coalface.desk.project.settings_file import whole_text
+from coalface.desk.service.checks import can_store
 from coalface.desk.service.project_state import ProjectState
 from coalface.errors import CoalfaceError, FileFormatError, InputError, in_one_line, shortened
-from coalface.rounds.database import can_store
 from coalface.rounds.event_log import Event
 
 _LONGEST_LINE = 16 << 20  # bytes of one event or question

@@ -6,7 +6,6 @@ from typing import Any
 
 from coalface.data.numbers import is_number
 from coalface.errors import InputError, UnknownIdError
-from coalface.rounds.database import can_store
 
 _LONGEST_LEASE = 7 * 86400.0  # seconds
 _LONGEST_NAME = 200
@@ -129,6 +128,15 @@ def checked_annotator(name: Any) -> str:
     if ":" in checked_name("annotator", name):
         raise InputError(f"annotator must be a name without a colon, got {name!r:.60}. Replace the colon.")
     return str(name)
+
+
+def can_store(text: str) -> bool:
+    r"""Whether databases can store a text: PostgreSQL stores no character 0, and none stores half a surrogate pair.
+
+    >>> can_store("Grüße"), can_store("\0")
+    (True, False)
+    """
+    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def is_event_number(text: str) -> bool:
