@@ -303,7 +303,7 @@ def test_no_examples_are_refused(examples):
         ({"warm_up": -1}, "warm_up must be a.*, got -1"),
         ({"random_state": -1}, "random_state must be a"),
         ({"policy": CoalClassifier(cost_bounds=(0.0, 2.0))}, "policy must have the default cost_bounds"),
-        ({"policy": CoalClassifier(abstain=Abstain(0.5))}, "the default abstain_cost, got 0.5"),
+        ({"policy": CoalClassifier(abstain=Abstain(0.5))}, "the default abstain, got Abstain\\(cost=0.5\\)"),
         ({"policy": CoalClassifier(price_of_truth=2)}, "policy must have the default price_of_truth, got 2"),
         ({"policy": CoalClassifier(mellowness=-1.0)}, "mellowness must be"),
     ],

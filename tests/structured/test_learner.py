@@ -250,7 +250,7 @@ def test_a_policy_that_could_not_be_loaded_is_not_saved(tmp_path):
         pass
 
     learner = SearchLearner(Spelling(), Own()).fit(words(3))
-    with pytest.raises(InputError, match="policy must be one of coalface's own learners to be saved, got Own"):
+    with pytest.raises(InputError, match="policy must be a CoalClassifier itself to be saved, got Own"):
         learner.save(tmp_path / "a.search")
     assert not (tmp_path / "a.search").exists()
 

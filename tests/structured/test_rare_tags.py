@@ -68,7 +68,7 @@ def test_the_chance_of_an_audit_grows_with_the_predicted_cost():
     queries = learner.ask(X[:500])
     risk, chance = queries.predicted.min(axis=1), queries.propensity.max(axis=1)
     assert np.all(np.diff(chance[np.argsort(risk)]) >= -1e-9)
-    assert chance.min() >= 0.5 * learner.audit_rate - 1e-9
+    assert chance.min() >= 0.5 * Audits().rate - 1e-9
     assert chance.max() > 2 * chance.min()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from coalface import CoalClassifier
+from coalface import Audits, Coal, CoalClassifier, OnlineModel
 from coalface.errors import UnlearnedWarning
 from coalface.structured import SequenceTagger
 from coalface.structured.policies import tagger_policy
@@ -75,7 +75,12 @@ def uneven(n_tags: int) -> Any:
     return costs
 
 
-PUBLISHED = {"slack": "published", "in_turn": False, "audit_rate": 0.0, "learning_rate": 0.5, "mellowness": 0.01}
+PUBLISHED = {
+    "rule": Coal(slack="published", in_turn=False),
+    "audits": None,
+    "model": OnlineModel(learning_rate=0.5),
+    "mellowness": 0.01,
+}
 
 
 @pytest.mark.parametrize(
@@ -84,7 +89,7 @@ PUBLISHED = {"slack": "published", "in_turn": False, "audit_rate": 0.0, "learnin
         (None, {}, False, 2),
         (None, PUBLISHED, False, 1),
         (None, {"rule": "passive"}, True, 0),
-        ("bio", {"audit_rate": 0.3}, True, 2),
+        ("bio", {"audits": Audits(0.3, by="loss")}, True, 2),
         ("bilou", {"mellowness": 0.02}, False, 3),
     ],
 )
@@ -106,7 +111,7 @@ def test_the_compiled_tagger_is_a_loop_over_the_classifier(
     ).fit(sentences, tags)
     loop = Loop(classes, costs, scheme, **params)
     for number, (words, truth) in enumerate(zip(sentences, tags, strict=True)):
-        loop.policy.warm_up = 10**6 if number < 4 else 0
+        loop.policy.set_params(rule__warm_up=10**6 if number < 4 else 0)
         loop.learn(words, truth, history)
     assert tagger.rollouts_ == loop.rollouts
     assert tagger.costs_queried_ == loop.policy.costs_queried_

@@ -49,7 +49,7 @@ def test_a_word_whose_tags_are_all_too_costly_gets_none():
     assert tagger.predict([["sure", "coin"]]) == [["A", "?"]]
     assert tagger.score(sentences[:2], tags[:2]) == 0.5
     assert SequenceTagger(policy=silent).fit(sentences, tags).predict([["sure", "coin"]]) == [["A", None]]
-    with pytest.raises(InputError, match="abstain_label must differ from every label"):
+    with pytest.raises(InputError, match="abstain label must differ from every label"):
         SequenceTagger(policy=CoalClassifier(abstain=Abstain(0.3, label="A"))).fit(sentences, tags)
 
 
