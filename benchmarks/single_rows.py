@@ -15,22 +15,19 @@ from coalface import CoalClassifier, simulate
 def single_row_figures(problem: Problem, repeats: int, progress: Progress) -> Iterator[Figure]:
     """Microseconds to ask and tell one row after training; every row is different."""
     progress(f"{problem.name}: single rows")
-    for name, target, steps in [
-        ("ask + tell of one CSR row", 500.0, _matrix_steps),
-    ]:
-        medians, means, asks = [], [], []
-        for _ in range(repeats):
-            learner = learner_for(problem, "coal")
-            simulate(learner, problem.train.X, problem.train.cost)
-            pairs = np.array(steps(problem, learner)[20:])  # the first rows load compiled code
-            medians.append(float(np.median(pairs.sum(axis=1))))
-            means.append(float(pairs.sum(axis=1).mean()))
-            asks.append(float(np.median(pairs[:, 0])))
-        details = {"mean": float(np.median(means)), "of_which_ask": float(np.median(asks)), "rows": len(pairs)}
-        yield Figure.of(name, problem.name, medians, "microseconds", at_most(target), **details)
+    medians, means, asks = [], [], []
+    for _ in range(repeats):
+        learner = learner_for(problem, "coal")
+        simulate(learner, problem.train.X, problem.train.cost)
+        pairs = np.array(_steps(problem, learner)[20:])  # the first rows load compiled code
+        medians.append(float(np.median(pairs.sum(axis=1))))
+        means.append(float(pairs.sum(axis=1).mean()))
+        asks.append(float(np.median(pairs[:, 0])))
+    details = {"mean": float(np.median(means)), "of_which_ask": float(np.median(asks)), "rows": len(pairs)}
+    yield Figure.of("ask + tell of one row", problem.name, medians, "microseconds", at_most(500.0), **details)
 
 
-def _matrix_steps(problem: Problem, learner: CoalClassifier) -> list[tuple[float, float]]:
+def _steps(problem: Problem, learner: CoalClassifier) -> list[tuple[float, float]]:
     spent = []
     for row in range(len(problem.test)):
         X = problem.test.X[row : row + 1]

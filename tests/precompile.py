@@ -31,10 +31,10 @@ def simulated_online() -> None:
 
 def committee() -> None:
     """The rounds of models other than the online one: forests, classes and ridge regression."""
-    from coalface import CoalClassifier, RidgeCoalClassifier, simulate
+    from coalface import CoalClassifier, simulate
 
     simulate(CoalClassifier(classes=range(3)), X, COST)
-    simulate(RidgeCoalClassifier(classes=range(3)), X, COST)
+    simulate(CoalClassifier(model="ridge", classes=range(3)), X, COST)
     learner = CoalClassifier(classes=range(3))
     learner.interview(X, _answer)
     learner.predict(X)

@@ -6,9 +6,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from coalface import CoalClassifier, simulate
+from coalface import Coal, CoalClassifier, simulate
+from coalface.paper import ExactModel
 
-DEFAULTS = {name: value for name, value in CoalClassifier().get_params().items() if value is not None}
+DEFAULTS = {name: value for name, value in CoalClassifier().get_params(deep=False).items() if value is not None}
 ROW, COST = [[1.0, 2.0, 3.0]], [[0.0, 1.0, 0.5]]  # one example for the learner of conftest
 
 
@@ -56,10 +57,27 @@ def matrix_costs(cost, seed=0):
 def trained(seed=0, n_labels=4, n=60, **params):
     """A learner that has been through a short run, as published but for ``params``, and rows it has not seen."""
     X, cost = dense_problem(seed, n_labels, n + 20)
-    learner = CoalClassifier.as_published(classes=range(n_labels), **{"warm_up": 2, **params})
+    learner = CoalClassifier.as_published(classes=range(n_labels), **{"rule__warm_up": 2, **params})
     low, high = learner.cost_bounds
     simulate(learner, X[:n], np.clip(low + (high - low) * cost[:n].astype(np.float64), low, high))
     return learner, X[n:]
+
+
+def exact_learner(classes=None, **params):
+    """COAL with exact ranges, as Algorithm 1 has it; ``params`` may be nested, such as ``model__oracle``."""
+    rule = Coal(width_scale=1.0, in_turn=False)
+    learner = CoalClassifier(classes, model=ExactModel(), rule=rule, mellowness=1.0, audits=None)
+    return learner.set_params(**params)
+
+
+def parts_of(params):
+    """Nested parameters by the names that the references have for them."""
+    parts = {name.rpartition("__")[2]: value for name, value in params.items()}
+    if "audits" in parts:
+        parts["audit_rate"] = parts.pop("audits").rate
+    if "abstain" in parts:
+        parts["abstain_cost"] = parts.pop("abstain").cost
+    return parts
 
 
 def state_of(learner):

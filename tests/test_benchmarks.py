@@ -22,8 +22,7 @@ EXPECTED = {
     *(f"simulate {rule}: {what}" for rule in ("coal", "passive") for what in PER_RULE),
     "predict: speed / VW",
     "VW text reader: speed / VW",
-    "ask_row + tell_row",
-    "ask + tell of one CSR row",
+    "ask + tell of one row",
 }
 
 

@@ -9,7 +9,7 @@ import coalface
 
 ROOT = Path(coalface.__file__).parent
 BELOW = ("errors.py", "files", "kernels", "data", "rounds", "models")
-OF_A_LEARNER = {"ask", "ask_row", "interview", "partial_fit", "tell", "tell_row", "tell_rounds"}
+OF_A_LEARNER = {"ask", "interview", "partial_fit", "tell", "tell_rounds"}
 OWN = ("self", "super()", "self._online", "self.alone")  # a model asks and tells itself, a committee its members
 
 

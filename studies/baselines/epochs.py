@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from coalface.data.numbers import finite_number
 from coalface.learner.estimator import CoalClassifier
+from coalface.models.online import OnlineModel
 from coalface.studies.baselines import passive
 from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
 
@@ -32,7 +33,8 @@ def epoch_ends(n_rounds: int, growth: float) -> list[int]:
 def _asked(problem: Problem, parameters: dict[str, Any]) -> NDArray[np.bool_]:
     """Which costs are asked for, (n, K)."""
     examples = problem.examples
-    own = {name: parameters[name] for name in (*passive.PARAMETERS, "mellowness")}
+    model = OnlineModel(**{name: parameters[name] for name in passive.OF_THE_MODEL})
+    own = {"mellowness": parameters["mellowness"], "cost_bounds": parameters["cost_bounds"], "model": model}
     learner = CoalClassifier.as_published(classes=np.arange(problem.n_labels), **own)
     mask, start = np.zeros(examples.cost.shape, np.bool_), 0
     for end in epoch_ends(len(examples), float(parameters["growth"])):

@@ -2,7 +2,7 @@
 
 import json
 
-from coalface import CoalClassifier, read_dataset
+from coalface import Abstain, CoalClassifier, read_dataset
 from tests.cli.commands import json_lines, refused, run
 
 
@@ -11,7 +11,7 @@ def test_train_and_predict_abstain_as_the_library_does(calls, capsys):
     assert run(capsys, f"{train} --abstain-label none")[0] == 0
     labels = [line["label"] for line in json_lines(run(capsys, "predict m.coal new.csv")[1])]
     data, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")
-    learner = CoalClassifier(abstain_cost=0.1, abstain_label="none")
+    learner = CoalClassifier(abstain=Abstain(0.1, label="none"))
     learner.partial_fit(data.X, cost=data.cost, classes=data.classes)
     assert labels == learner.predict(test.X).tolist()
     assert 0 < labels.count("none") < len(labels)

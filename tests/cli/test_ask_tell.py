@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier, read_dataset
+from coalface import Coal, CoalClassifier, read_dataset
 from coalface.cli import main
 from coalface.files.atomic import exclusive
 from coalface.learner.named_learner import NamedLearner
@@ -23,7 +23,7 @@ def test_asking_answering_and_telling_equals_the_library(empty_model, capsys):
     assert (code, empty_model.read_bytes()) == (0, before)
     questions = json_lines(out)
     X = read_dataset("test.csv", label="kind").X
-    learner = CoalClassifier(classes=LABELS, warm_up=3)
+    learner = CoalClassifier(classes=LABELS, rule=Coal(warm_up=3))
     queries = learner.ask(X)
     assert [line["ask"] for line in questions] == [list(queries.round(i).ask) for i in range(50)]
     assert [line["round"] for line in questions] == list(range(1, 51))

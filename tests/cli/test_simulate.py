@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from coalface import CoalClassifier, read_dataset, simulate
+from coalface import Coal, CoalClassifier, read_dataset, simulate
 from coalface.errors import InputError
 from coalface.models.online import OnlineModel
 from coalface.studies.known.catalogue import load_known
@@ -18,7 +18,7 @@ def test_simulate_prints_json_only_and_the_numbers_of_the_library(calls, capsys)
     assert (code, err) == (0, "")
     train, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")
     curve = simulate(
-        CoalClassifier(warm_up=4, random_state=3),
+        CoalClassifier(rule=Coal(warm_up=4), random_state=3),
         train.X,
         train.cost,
         X_test=test.X,
@@ -82,7 +82,7 @@ def test_simulate_asks_in_batches(calls, capsys):
     command = "simulate calls.csv --label kind --test test.csv --json --no-shuffle --batch 20 --alike 0.9"
     code, out, _ = run(capsys, command)
     train, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")
-    learner = CoalClassifier(classes=train.classes, alike=0.9)
+    learner = CoalClassifier(classes=train.classes, rule=Coal(alike=0.9))
     curve = simulate(learner, train.X, train.cost, X_test=test.X, cost_test=test.cost, batch=20)
     assert (code, json.loads(out)["costs_queried"]) == (0, curve.costs_queried.tolist())
 

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from coalface import CoalClassifier, read_dataset
+from coalface import Audits, Coal, CoalClassifier, read_dataset
 from tests.cli.commands import LABELS, answered, json_lines, refused, run
 
 
@@ -25,7 +25,7 @@ def test_the_estimate_of_lines_told_in_parts_is_that_of_the_questions(calls, cap
     run(capsys, f"train --classes {','.join(LABELS)} --model m.coal --audit-rate 0.5 --warm-up 20 --mellowness 0.001")
     data = read_dataset("calls.csv", label="kind")
     column = {name: k for k, name in enumerate(data.classes.tolist())}
-    learner = CoalClassifier(LABELS, audit_rate=0.5, warm_up=20, mellowness=0.001)
+    learner = CoalClassifier(LABELS, audits=Audits(0.5), rule=Coal(warm_up=20), mellowness=0.001)
     lines = json_lines(run(capsys, "ask m.coal calls.csv --label kind")[1])
     assert all(line["outlook"]["label"] in LABELS for line in lines)
     for line in lines:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier, read_dataset
+from coalface import CoalClassifier, CommitteeModel, read_dataset
 from coalface.cli import main
 from coalface.data.streams.line_source import LineSource
 from coalface.learner.named_learner import NamedLearner
@@ -26,7 +26,9 @@ def test_train_and_predict_equal_the_library(calls, capsys):
     assert run(capsys, "train calls.csv --label kind --model m.coal --learning-rate 0.3")[0] == 0
     code, out, _ = run(capsys, "predict m.coal new.csv --costs")
     train, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")
-    learner = CoalClassifier(learning_rate=0.3).partial_fit(train.X, cost=train.cost, classes=train.classes)
+    learner = CoalClassifier(model=CommitteeModel(online=OnlineModel(learning_rate=0.3))).partial_fit(
+        train.X, cost=train.cost, classes=train.classes
+    )
     lines = json_lines(out)
     assert code == 0
     assert [line["row"] for line in lines] == list(range(50))

@@ -7,7 +7,7 @@ import pytest
 from coalface.buying.oracles.judge import Prices
 from coalface.desk.annotators.batches import OwnForm, lease_batch, take_batch, write_batch
 from coalface.desk.annotators.labelling import Labelling
-from coalface.desk.annotators.openai_batches import OpenAIForm
+from coalface.desk.annotators.openai import OpenAIForm
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from tests.desk.projects import LABELS, Clock, same_bits, small_project, work

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from coalface.desk.project.pool import _ARRAYS
+from coalface.desk.project.pool_files import DTYPES
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from coalface.errors import CoalfaceError, FileBusyError
@@ -120,7 +120,7 @@ def test_a_database_that_another_process_locks_is_busy(folder, monkeypatch):
     database.close()
 
 
-POOL = ["examples.jsonl", *(f"{name}.bin" for name in _ARRAYS)]
+POOL = ["examples.jsonl", *(f"{name}.bin" for name in DTYPES)]
 
 
 @pytest.mark.parametrize("name", POOL)

@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from coalface.desk.project.example_files import ExampleFiles, Sizes
+from coalface.desk.project.pool import ExampleFiles
+from coalface.desk.project.pool_files import Sizes
 from coalface.desk.project.project import Project
 from coalface.desk.service.archive import read_archive, write_archive
 from coalface.desk.service.desk import Desk

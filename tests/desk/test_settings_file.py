@@ -63,7 +63,7 @@ def test_values_come_back_as_they_were(tmp_path):
         "empty": [],
         "scale": {"levels": [{"name": "right", "cost": 0.0}, {"name": "a = [b]", "cost": np.int64(3)}], "x.y": "z"},
         "budget": {},
-        "learner": {"slack": math.inf},
+        "learner": {"rule": {"slack": math.inf}},
     }
     text = settings_text(settings)
     found = tomllib.loads(text)

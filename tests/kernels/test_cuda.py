@@ -21,12 +21,12 @@ from tests.kernels.emulated_device import COMPILER, EmulatedDevice
 
 N_ROWS, PERMUTATION = 400, 3
 PUBLISHED = {
-    "slack": "published",
-    "in_turn": False,
-    "audit_rate": 0.0,
-    "warm_up": 10,
+    "rule.slack": "published",
+    "rule.in_turn": False,
+    "audits.rate": 0.0,
+    "rule.warm_up": 10,
     "mellowness": 0.01,
-    "learning_rate": 0.5,
+    "model.learning_rate": 0.5,
 }
 LEARNERS = {
     "default": {},
@@ -34,25 +34,25 @@ LEARNERS = {
     "passive": {**PUBLISHED, "rule": "passive"},
     "all-or-none": {**PUBLISHED, "rule": "all-or-none"},
     "no-domination": {**PUBLISHED, "rule": "no-domination", "mellowness": 0.001},
-    "adagrad": {**PUBLISHED, "accumulator": "adagrad"},
-    "seen-only": {**PUBLISHED, "sensitivity": "seen-only"},
+    "adagrad": {**PUBLISHED, "model.accumulator": "adagrad"},
+    "seen-only": {**PUBLISHED, "model.sensitivity": "seen-only"},
     "as printed": {
         **PUBLISHED,
-        "accumulator": "adagrad",
-        "sensitivity": "derivative",
-        "slack": "printed",
+        "model.accumulator": "adagrad",
+        "model.sensitivity": "derivative",
+        "rule.slack": "printed",
         "mellowness": 1e-5,
     },
-    "noise-scaled": {**PUBLISHED, "slack": "noise-scaled"},
-    "audits": {**PUBLISHED, "audit_rate": 0.2},
-    "in turn": {**PUBLISHED, "in_turn": True},
-    "misses": {"miss_rate": 0.05},
+    "noise-scaled": {**PUBLISHED, "rule.slack": "noise-scaled"},
+    "audits": {**PUBLISHED, "audits.rate": 0.2},
+    "in turn": {**PUBLISHED, "rule.in_turn": True},
+    "misses": {"rule.miss_rate": 0.05},
     "budget of costs": {"budget": {"share": 0.1}},
     "budget of examples": {"budget": {"examples": 60}},
     "budget with two prices": {"budget": {"price": 500.0, "price_per_example": 3.0, "price_per_cost": 1.0}},
     "passive budget": {**PUBLISHED, "rule": "passive", "budget": {"share": 0.2}},
-    "abstaining": {"abstain_cost": 0.3},
-    "no intercept": {"fit_intercept": False},
+    "abstaining": {"abstain.cost": 0.3},
+    "no intercept": {"model.fit_intercept": False},
 }
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
 
@@ -140,7 +140,7 @@ def test_costs_of_another_scale_give_the_same_questions_and_scaled_test_costs():
     ("learner", "settings"),
     [
         ("coal", {"batch": 5}),
-        ("coal", {"stop_saving": 0.01, "audit_rate": 0.1}),
+        ("coal", {"stop_saving": 0.01, "audits.rate": 0.1}),
         ("coal", {"model": "forest"}),
         ("coal", {"mellowness": -1.0}),
         ("ridge", {}),

@@ -11,7 +11,8 @@ from scipy import sparse
 from coalface import CoalClassifier
 from coalface.kernels.features import INTERCEPT, find_slot, first_place
 from coalface.kernels.state import SLOTS_USED, UNSEEN
-from tests.single_rows import ask_row, tell_row
+
+from ..problems import csr
 
 features = st.one_of(
     st.integers(0, 30),  # many repeats
@@ -31,11 +32,12 @@ def table_of(learner):
 def test_every_learned_feature_is_found_and_no_other(rows):
     learner, seen = online(classes=["a", "b"]), {INTERCEPT}
     for number, columns in enumerate(rows):
+        row = csr(np.ones(len(columns)), columns, width=INTERCEPT)
+        row = csr(np.ones(len(columns)), columns, width=INTERCEPT)
         if number % 3 == 2:  # asked about, but not learned
-            ask_row(learner, columns, np.ones(len(columns)))
-            tell_row(learner, columns, np.ones(len(columns)), [], [])
+            learner.tell(row, [[np.nan, np.nan]], asked=learner.ask(row))
         else:
-            tell_row(learner, columns, np.ones(len(columns)), ["a", "b"], [0.3, 0.9])
+            learner.tell(row, [[0.3, 0.9]])
             seen.update(columns)
     if not rows:
         return

@@ -71,7 +71,7 @@ def test_the_products_are_those_of_the_table(row, ranges, intercept, learned):
     for append in (append_products, append_products.py_func):
         scratch, n = row_of(row, ranges, intercept)
         with np.errstate(over="ignore", under="ignore"):
-            end = append(model.state, settings(fit_intercept=intercept), scratch, n)
+            end = append(model.state, settings(model=OnlineModel(fit_intercept=intercept)), scratch, n)
         lines.append([array[n:end] for array in (scratch.columns, scratch.sizes, scratch.values, scratch.slots)])
     for compiled, python in zip(*lines, strict=True):
         np.testing.assert_array_equal(compiled, python)

@@ -11,29 +11,29 @@ PROGRAM = """
 import sys, warnings
 warnings.simplefilter("ignore")  # integers that wrap around, divisions by zero: they are meant
 import numpy as np
-from coalface import CoalClassifier, simulate
+from coalface import Abstain, Audits, Coal, CoalClassifier, simulate
 from coalface.kernels.online import tell_rows
 from coalface.models.online import OnlineModel
 from tests.problems import DEFAULTS, ask_and_tell, sparse_problem
 assert hasattr(tell_rows, "py_func") == (sys.argv[2] == "compiled")
 settings = [
     {},
-    {"accumulator": "adagrad", "rule": "all-or-none"},
-    {"sensitivity": "seen-only", "slack": "noise-scaled", "audit_rate": 0.3, "random_state": 2**61},
-    {"sensitivity": "derivative", "rule": "no-domination", "mellowness": 0.001},
-    {"n_labels": 40, "fit_intercept": False, "mellowness": 0.001},
+    {"model__accumulator": "adagrad", "rule": "all-or-none"},
+    {"model__sensitivity": "seen-only", "rule__slack": "noise-scaled", "audits": Audits(0.3), "random_state": 2**61},
+    {"model__sensitivity": "derivative", "rule": "no-domination", "mellowness": 0.001},
+    {"n_labels": 40, "model__fit_intercept": False, "mellowness": 0.001},
     {"n_labels": 1, "rule": "passive"},
-    {"budget": {"costs": 140, "over": 70}, "audit_rate": 0.3, "mellowness": 0.1},
+    {"budget": {"costs": 140, "over": 70}, "audits": Audits(0.3), "mellowness": 0.1},
     {"budget": {"price": 120.7, "over": 75, "price_per_example": 1.3, "price_per_cost": 0.4}},
-    {"budget": {"examples": 50, "over": 80}, "rule": "all-or-none", "audit_rate": 0.3},
+    {"budget": {"examples": 50, "over": 80}, "rule": "all-or-none", "audits": Audits(0.3)},
     {"budget": {"costs": 100, "over": 80}, "rule": "passive"},
     dict(DEFAULTS),
-    {"abstain_cost": 0.2, "audit_rate": 0.3},
-    {**DEFAULTS, "alike": 0.3, "warm_up": 2},
+    {"abstain": Abstain(0.2), "audits": Audits(0.3)},
+    {**DEFAULTS, "rule": Coal(alike=0.3, warm_up=2)},
     {**DEFAULTS, "model": OnlineModel(interactions=2)},
-    {"model": OnlineModel(interactions=[((0, 50), (50, 400)), ((0, 50), (0, 50))]), "fit_intercept": False},
-    {**DEFAULTS, "price_of_truth": 2, "alike": 0.3, "audit_rate": 0.3, "mellowness": 0.01},
-    {"price_of_truth": 1, "audit_rate": 0.4, "mellowness": 0.001, "budget": {"costs": 100, "over": 80}},
+    {"model": OnlineModel(interactions=[((0, 50), (50, 400)), ((0, 50), (0, 50))], fit_intercept=False)},
+    {**DEFAULTS, "price_of_truth": 2, "rule": Coal(alike=0.3), "audits": Audits(0.3), "mellowness": 0.01},
+    {"price_of_truth": 1, "audits": Audits(0.4), "mellowness": 0.001, "budget": {"costs": 100, "over": 80}},
 ]
 out = {}
 for number, params in enumerate(settings):
@@ -42,7 +42,7 @@ for number, params in enumerate(settings):
     if "price_of_truth" in params:
         cost = (1.0 - np.eye(n_labels, dtype=np.float32))[cost.argmin(axis=1)]
     cost[3::7, 0] = np.nan
-    learner = CoalClassifier.as_published(classes=range(n_labels), **{"warm_up": 2, **params})
+    learner = CoalClassifier.as_published(classes=range(n_labels), **{"rule__warm_up": 2, **params})
     simulate(learner, X[:40], cost[:40])
     ask_and_tell(learner, X[40:], cost[40:], np.arange(20 * n_labels).reshape(20, n_labels) % 4 > 0)
     queries = learner.ask(X)

@@ -53,7 +53,7 @@ def test_a_prediction_that_is_exactly_right_changes_nothing():
 @given(st.floats(2.0**-100, 2.0**100, width=32), st.floats(2.0**-100, 2.0**100, width=32))
 def test_the_first_two_updates_are_the_formula(first, second):
     """With one feature and no constant the update of ALGORITHM can be followed by hand, in doubles."""
-    learner = CoalClassifier.as_published(classes=["a"], fit_intercept=False, learning_rate=0.3)
+    learner = CoalClassifier.as_published(classes=["a"], model__fit_intercept=False, learning_rate=0.3)
     w = G = N = S = W = 0.0
     unit = float(first)
     for value, cost in ((first, 0.75), (second, 0.25)):
@@ -78,7 +78,7 @@ def test_the_first_two_updates_are_the_formula(first, second):
 @pytest.mark.parametrize("sensitivity", ["shadow", "seen-only", "derivative"])
 @given(st.lists(st.sampled_from([1e-38, 1e-30, 1e-45, 1.0, 1e30, 3e38, -1e-30, -3e38, 0.0]), min_size=3, max_size=12))
 def test_no_value_however_large_or_small_gives_nan_or_infinity(accumulator, sensitivity, values):
-    learner = online(classes=["a", "b"], accumulator=accumulator, sensitivity=sensitivity, warm_up=0)
+    learner = online(["a", "b"], model__accumulator=accumulator, model__sensitivity=sensitivity, rule__warm_up=0)
     for i, value in enumerate(values):
         row = np.array([[value, values[-1 - i]]], np.float32)
         queries = learner.ask(row)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier
+from coalface import Audits, Coal, CoalClassifier
 from coalface.kernels.draws import uniform
 from coalface.rounds.queries import REASONS
 
@@ -39,7 +39,7 @@ def test_draws_are_uniform_and_unrelated_from_round_to_round_seed_to_seed_and_dr
 
 @given(st.integers(0, 10**6), st.sampled_from(["coal", "all-or-none", "no-domination"]), st.sampled_from([0.0, 0.5]))
 def test_every_reason_is_true(seed, rule, audit_rate):
-    learner, X = trained(seed, 5, rule=rule, audit_rate=audit_rate)
+    learner, X = trained(seed, 5, rule=rule, audits=Audits(audit_rate))
     candidates = np.random.default_rng(seed).random((len(X), 5)) < 0.8
     queries = learner.ask(X, candidates=candidates)
     lowest, highest = np.float32(queries.ranges.lowest), np.float32(queries.ranges.highest)
@@ -67,25 +67,32 @@ def test_every_reason_is_true(seed, rule, audit_rate):
 
 
 def test_warm_up_and_passive_say_so():
-    learner = CoalClassifier(classes=["a", "b"], warm_up=3, alike=None)
+    learner = CoalClassifier(classes=["a", "b"], rule=Coal(warm_up=3, alike=None))
     assert set(learner.ask([[1.0]] * 3).reasons.ravel()) == {"warm-up"}
-    assert set(learner.set_params(rule="passive").ask([[1.0]] * 3).reasons.ravel()) == {"the rule asks for every label"}
+    assert set(learner.set_params(rule__variant="passive").ask([[1.0]] * 3).reasons.ravel()) == {
+        "the rule asks for every label"
+    }
 
 
 @pytest.mark.parametrize("rule", ["coal", "all-or-none", "no-domination"])
 def test_a_range_as_wide_as_the_threshold_is_narrow_enough(rule):
-    changed = {"rule": rule, "warm_up": 0, "sensitivity": "seen-only", "width_scale": 2.0}
-    learner = CoalClassifier.as_published(classes=["a", "b"], **changed)
+    learner = CoalClassifier.as_published(
+        classes=["a", "b"], rule=rule, rule__warm_up=0, rule__width_scale=2.0, model__sensitivity="seen-only"
+    )
     learner.tell([[1.0, 0.0]] * 3, [[0.5, 0.5]] * 3)
     unseen = [[0.0, 1.0]]  # full ranges, of width 1
     assert learner.round_ == 4  # where the threshold is 2 / sqrt(4)
     assert not learner.ask(unseen).mask.any()
-    assert learner.set_params(width_scale=1.99).ask(unseen).mask.all()
+    assert learner.set_params(rule__width_scale=1.99).ask(unseen).mask.all()
 
 
 def test_a_label_that_can_just_equal_the_guaranteed_cost_is_a_contender():
     learner = CoalClassifier.as_published(
-        classes=["new", "worst"], warm_up=0, sensitivity="seen-only", mellowness=0.0, fit_intercept=False
+        classes=["new", "worst"],
+        rule__warm_up=0,
+        model__sensitivity="seen-only",
+        mellowness=0.0,
+        model__fit_intercept=False,
     )
     learner.tell([[1.0]], [[np.nan, 1.0]])
     worst = learner.ask([[5.0]])

@@ -3,25 +3,28 @@
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from coalface import Budget, CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier, simulate
+from coalface import Budget, CoalClassifier, simulate
 from coalface.errors import InputError, UnknownLabelError
 
-from ..problems import dense_problem, state_of
+from ..problems import dense_problem, exact_learner, state_of
 
 X, COST = dense_problem(1, 3, 300)
 NAMES = np.array(["a", "b", "c"])
 Y = NAMES[COST.argmin(axis=1)]
 
 
-@pytest.mark.parametrize("kind", [CoalClassifier, RidgeCoalClassifier, OracleCoalClassifier])
-def test_it_equals_one_simulation_in_the_order_of_the_rows(kind):
-    n = 40 if kind is OracleCoalClassifier else 300
-    played = kind(NAMES).fit(X[:n], cost=COST[:n], active=True)
-    simulated = kind(NAMES)
+@pytest.mark.parametrize(
+    ("learner", "n"),
+    [(CoalClassifier(NAMES), 300), (CoalClassifier(NAMES, model="ridge"), 300), (exact_learner(NAMES), 40)],
+    ids=str,
+)
+def test_it_equals_one_simulation_in_the_order_of_the_rows(learner, n):
+    played, simulated = clone(learner).fit(X[:n], cost=COST[:n], active=True), clone(learner)
     simulate(simulated, X[:n], COST[:n])
     assert state_of(played) == state_of(simulated)
     assert played.costs_queried_ < 3 * n

@@ -2,14 +2,16 @@
 
 import numpy as np
 
-from coalface import CoalClassifier, MemoryLedger, simulate
+from coalface import Audits, Coal, CoalClassifier, MemoryLedger, simulate
 
 from ..problems import dense_problem, trained
 
 
 def test_every_label_is_audited_as_often_as_its_recorded_chance_says():
     X, cost = dense_problem(6, 5, 40)
-    learner = CoalClassifier(classes=range(5), warm_up=2, mellowness=0.001, audit_rate=0.3, alike=None, miss_rate=None)
+    learner = CoalClassifier(
+        classes=range(5), rule=Coal(warm_up=2, alike=None, miss_rate=None), mellowness=0.001, audits=Audits(0.3)
+    )
     simulate(learner, X, cost)
     X, _ = dense_problem(7, 5, 20000)
     queries = learner.ask(X)
@@ -23,7 +25,8 @@ def test_every_label_is_audited_as_often_as_its_recorded_chance_says():
 
 
 def test_half_of_the_audits_are_about_the_predicted_label_and_the_others_about_the_seldom_asked():
-    params = {"warm_up": 0, "mellowness": 0.0, "audit_rate": 0.8, "model": "online"}  # which fills in no costs here
+    # the online model fills in no costs here
+    params = {"rule": Coal(warm_up=0), "mellowness": 0.0, "audits": Audits(0.8), "model": "online"}
     learner = CoalClassifier(classes=["often", "seldom", "best"], **params)
     learner.tell(np.ones((50, 1)), np.tile([0.5, np.nan, 0.1], (50, 1)))
     learner.tell(np.ones((1, 1)), [[0.5, 0.5, 0.1]])
@@ -40,7 +43,7 @@ def test_half_of_the_audits_are_about_the_predicted_label_and_the_others_about_t
 
 
 def test_where_the_rule_asks_for_the_predicted_label_all_audits_are_about_the_seldom_asked():
-    learner, X = trained(3, 4, audit_rate=0.4, rule="coal", mellowness=0.001)
+    learner, X = trained(3, 4, audits=Audits(0.4), rule="coal", mellowness=0.001)
     queries = learner.ask(X)
     best = learner.predict(X)
     by_rule = queries.mask & ~queries.audit
@@ -57,7 +60,9 @@ def test_weighting_by_the_chance_gives_an_unbiased_estimate_of_a_labels_mean_cos
     cost = cost.astype(np.float64)
     X[:, 0] = 1.0
     ledger = MemoryLedger()
-    learner = CoalClassifier(classes=range(4), warm_up=0, mellowness=0.001, audit_rate=0.4, random_state=5)
+    learner = CoalClassifier(
+        classes=range(4), rule=Coal(warm_up=0), mellowness=0.001, audits=Audits(0.4), random_state=5
+    )
     learner.record_to(ledger)
     # Within one batch nothing is learned, so the chances and the variance stay the same.
     learner.tell(X[:50], cost[:50])
@@ -79,7 +84,9 @@ def test_weighting_by_the_chance_gives_an_unbiased_estimate_of_a_labels_mean_cos
 def test_audits_depend_on_seed_and_round_only():
     X = np.ones((200, 1))
     learners = [
-        CoalClassifier(classes=range(3), warm_up=0, mellowness=0.0, audit_rate=0.5, random_state=seed, alike=None)
+        CoalClassifier(
+            classes=range(3), rule=Coal(warm_up=0, alike=None), mellowness=0.0, audits=Audits(0.5), random_state=seed
+        )
         for seed in (1, 1, 2)
     ]
     one, same, other = (learner.tell(X[:5], np.full((5, 3), 0.5)).ask(X).audit for learner in learners)

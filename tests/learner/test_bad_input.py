@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from coalface import CoalClassifier, simulate
+from coalface import Abstain, Audits, Coal, CoalClassifier, OnlineModel, simulate
 from coalface.errors import InputError, UnknownLabelError
 from coalface.paper import ExactModel
-from tests.single_rows import ask_row, tell_row
 
 from ..problems import COST, ROW, csr, state_of
 
@@ -227,34 +226,36 @@ def test_bad_cost_matrices(matrix, words):
 
 BAD_PARAMETERS = [
     ("rule", ["best", None, 3, ["coal"]], "rule must be one of 'coal', 'all-or-none', 'no-domination', 'passive'"),
-    ("accumulator", ["adam", None, 1], "accumulator must be one of 'adax', 'adagrad'"),
-    ("sensitivity", ["high", None, 0], "sensitivity must be one of 'shadow', 'seen-only', 'derivative'"),
+    ("model__accumulator", ["adam", None, 1], "accumulator must be one of 'adax', 'adagrad'"),
+    ("model__sensitivity", ["high", None, 0], "sensitivity must be one of 'shadow', 'seen-only', 'derivative'"),
     ("model", ["linear", None, 3], "model must be one of 'auto', .*, 'shared', 'joint' or"),
-    ("slack", ["tight", None, 0.1], "slack must be one of 'published', 'noise-scaled'"),
+    ("rule__slack", ["tight", None, 0.1], "slack must be one of 'published', 'noise-scaled'"),
     ("mellowness", [-0.1, NAN, INF, "much", None, [0.1]], "mellowness must be a finite number at least 0"),
-    ("width_scale", [-0.1, NAN, INF, "wide", None], "width_scale must be a finite number at least 0"),
-    ("learning_rate", [0.0, -1.0, 1e7, NAN, None], "learning_rate must be a finite number greater than 0"),
-    ("learning_rate", ["fast"], "learning_rate must be 'auto' or a number, got 'fast'"),
-    ("warm_up", [-1, 1.5, NAN, None, 2**70], "warm_up must be a whole number of at least 0"),
-    ("warm_up", ["long"], "warm_up must be 'auto' or a number, got 'long'"),
-    ("in_turn", [None, "yes", 2], "in_turn must be True or False"),
-    ("audit_rate", [-0.1, 1.1, NAN, "often", None], "audit_rate must be a finite number at least 0 and at most 1"),
-    ("audits", ["often", None, 1], "audits must be"),
+    ("rule__width_scale", [-0.1, NAN, INF, "wide", None], "width_scale must be a finite number at least 0"),
+    ("model__learning_rate", [0.0, -1.0, 1e7, NAN, None], "learning_rate must be a finite number greater than 0"),
+    ("model__learning_rate", ["fast"], "learning_rate must be 'auto' or a number, got 'fast'"),
+    ("rule__warm_up", [-1, 1.5, NAN, None, 2**70], "warm_up must be a whole number of at least 0"),
+    ("rule__warm_up", ["long"], "warm_up must be 'auto' or a number, got 'long'"),
+    ("rule__in_turn", [None, "yes", 2], "in_turn must be True or False"),
+    ("audits__rate", [-0.1, 1.1, NAN, "often", None], "audits rate must be a finite number at least 0 and at most 1"),
+    ("audits", ["often", 1], "audits must be"),
+    ("audits__by", ["often", None, 1], "audits by must be"),
     (
         "random_state",
         [-1, 0.5, "x", None, np.random.RandomState(0)],
         "random_state must be a whole number of at least",
     ),
-    ("abstain_cost", [-0.1, 1.1, NAN, "dear", [0.1]], "abstain_cost must be a finite number at least 0 and at most 1"),
-    ("fit_intercept", ["yes", None, 2, np.ones(2)], "fit_intercept must be True or False"),
+    ("abstain", [0.5, "dear"], "abstain must be"),
+    ("abstain__cost", [-0.1, 1.1, NAN, "dear", [0.1]], "abstain cost must be a finite number at least 0 and at most 1"),
+    ("model__fit_intercept", ["yes", None, 2, np.ones(2)], "fit_intercept must be True or False"),
     (
         "budget",
         [100, "all", {"costs": -5}, {"over": 5}, {"costs": -1, "over": 5}, {"costs": 1, "over": 0}],
         "^budget (costs |over )?must",
     ),
     ("features", ["words", None, 3, ["text"]], "features must be 'auto', 'minilm', an Encoder, or a function"),
-    ("miss_rate", [-0.1, 1.5, NAN, [0.5]], "miss_rate must be a finite number"),
-    ("alike", [0, 1.5, NAN, "x", [0.5]], "alike must be a finite number greater than 0 and at most 1"),
+    ("rule__miss_rate", [-0.1, 1.5, NAN, [0.5]], "miss_rate must be a finite number"),
+    ("rule__alike", [0, 1.5, NAN, "x", [0.5]], "alike must be a finite number greater than 0 and at most 1"),
     ("price_of_truth", [0, -1, NAN, INF, "x", [1.0]], "price_of_truth must be a finite number greater than 0"),
     ("cost_bounds", [(1, 0), (0, 0), (0, INF), (NAN, 1), 3, None, "ab", (0, 1, 2), (-1.7e308, 1.7e308)], "cost_bounds"),
 ]
@@ -267,10 +268,10 @@ BAD_PARAMETERS = [
 )
 def test_bad_parameters(parameter, value, words):
     with pytest.raises(InputError, match=words) as caught:
-        CoalClassifier(**{parameter: value}).fit(ROW, cost=COST)
+        CoalClassifier(model="online").set_params(**{parameter: value}).fit(ROW, cost=COST)
     assert "got" in str(caught.value)
     assert "\n" not in str(caught.value)
-    learner = CoalClassifier(classes=["a", "b", "c"]).tell(np.eye(3), np.eye(3))
+    learner = CoalClassifier(classes=["a", "b", "c"], model="online").tell(np.eye(3), np.eye(3))
     before = state_of(learner)
     learner.set_params(**{parameter: value})
     for call in (lambda: learner.ask(ROW), lambda: learner.tell(ROW, COST), lambda: simulate(learner, ROW, COST)):
@@ -291,58 +292,9 @@ def test_a_budget_that_the_model_would_ignore_is_refused(model):
 
 def test_every_parameter_has_been_tried():
     tried = {parameter for parameter, _, _ in BAD_PARAMETERS}
-    assert tried | {"classes", "cost_matrix", "abstain_label"} == set(CoalClassifier().get_params())
-
-
-BAD_SINGLE_ROWS = {
-    "fractional columns": ([0.5], [1.0], "indices must be whole numbers"),
-    "negative columns": ([-1], [1.0], r"indices must lie in \[0, 2147483647\), got -1"),
-    "columns too large": ([2**31 - 1], [1.0], "indices must lie in"),
-    "columns beyond 64 bits": ([2**70], [1.0], "indices must be whole numbers"),
-    "boolean columns": ([True], [1.0], "indices must be whole numbers"),
-    "columns twice": ([1, 2, 1], [1.0, 1.0, 1.0], "name each feature once"),
-    "lengths": ([1, 2], [1.0], "of the same length"),
-    "two dimensions": ([[1]], [[1.0]], "one-dimensional"),
-    "scalars": (1, 1.0, "one-dimensional"),
-    "nan": ([1], [NAN], "values must be finite"),
-    "beyond float32": ([1], [1e300], "values must be finite"),
-    "text": ([1], ["x"], "values must be numbers"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_SINGLE_ROWS)
-def test_bad_single_rows(learner, name):
-    indices, values, words = BAD_SINGLE_ROWS[name]
-    before = state_of(learner)
-    for call in (
-        lambda: ask_row(learner, indices, values),
-        lambda: tell_row(learner, indices, values, ["a"], [0.5]),
-    ):
-        with pytest.raises(InputError, match=words):
-            call()
-    assert state_of(learner) == before
-
-
-@pytest.mark.parametrize(
-    ("labels", "costs", "words"),
-    [
-        (["z"], [0.5], "Unknown label 'z'"),
-        ([0], [0.5], "Unknown label 0"),
-        ([None], [0.5], "Unknown label None"),
-        (["a", "a"], [0.5, 0.5], "name each label once"),
-        (["a", "b"], [0.5], "one number per label, 2"),
-        (["a"], [1.5], r"cost of label 'a' .*must lie in \[0, 1\], got 1.5"),
-        (["a"], ["x"], "cost must be an array of numbers"),
-        (["a"], 0.5, "cost"),
-        ([], [0.5], "one number per label, 0"),
-    ],
-    ids=str,
-)
-def test_bad_answers_about_a_single_row(learner, labels, costs, words):
-    before = state_of(learner)
-    with pytest.raises(InputError, match=words):
-        tell_row(learner, [1], [1.0], labels, costs)
-    assert state_of(learner) == before
+    every = CoalClassifier(model=OnlineModel(), rule=Coal(), audits=Audits(), abstain=Abstain(0.5)).get_params()
+    not_here = {"classes", "cost_matrix", "rule__variant", "abstain__label", "model__interactions", "model__device"}
+    assert tried | not_here == every.keys()
 
 
 def test_training_without_any_known_cost_is_refused():

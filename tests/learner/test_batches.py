@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import Budget, CoalClassifier, MemoryLedger, simulate
+from coalface import Audits, Budget, Coal, CoalClassifier, MemoryLedger, simulate
 
 from ..problems import dense_problem, state_of, trained
 
@@ -15,12 +15,12 @@ rules = st.sampled_from(["coal", "all-or-none", "no-domination"])
 audit_rates = st.sampled_from([0.0, 0.7])
 ways = st.fixed_dictionaries(
     {
-        "accumulator": st.sampled_from(["adax", "adagrad"]),
-        "sensitivity": st.sampled_from(["shadow", "seen-only", "derivative"]),
-        "slack": st.sampled_from(["published", "noise-scaled"]),
+        "model__accumulator": st.sampled_from(["adax", "adagrad"]),
+        "model__sensitivity": st.sampled_from(["shadow", "seen-only", "derivative"]),
+        "rule__slack": st.sampled_from(["published", "noise-scaled"]),
         "mellowness": st.sampled_from([0.001, 0.01, 0.1]),
-        "fit_intercept": st.booleans(),
-        "in_turn": st.booleans(),
+        "model__fit_intercept": st.booleans(),
+        "rule__in_turn": st.booleans(),
         "rule": rules,
     }
 )
@@ -43,7 +43,7 @@ def some_copies(seed, X, kinds):
 @pytest.mark.parametrize("in_turn", [False, True])
 @pytest.mark.parametrize("warm_up", [0, 1, 10, 1000, "auto"])
 def test_of_a_hundred_copies_each_cost_is_asked_for_once(rule, in_turn, warm_up):
-    learner = CoalClassifier(classes=["a", "b", "c"], rule=rule, in_turn=in_turn, warm_up=warm_up)
+    learner = CoalClassifier(classes=["a", "b", "c"], rule=Coal(rule, in_turn=in_turn, warm_up=warm_up))
     queries = learner.ask(np.tile([[1.0, 0.0, 2.0]], (100, 1)))
     assert queries.mask[0].all()
     assert queries.costs_asked == 3
@@ -52,7 +52,7 @@ def test_of_a_hundred_copies_each_cost_is_asked_for_once(rule, in_turn, warm_up)
 
 @given(seeds, ways, audit_rates)
 def test_no_cost_is_asked_for_twice_among_equal_examples(seed, params, audit_rate):
-    learner, X = trained(seed, audit_rate=audit_rate, random_state=seed, alike=1.0, **params)
+    learner, X = trained(seed, audits=Audits(audit_rate), random_state=seed, rule__alike=1.0, **params)
     copies, kind = some_copies(seed, X, 4)
     candidates = np.random.default_rng(seed).random((30, 4)) < 0.7
     queries = learner.ask(copies, candidates=candidates)
@@ -63,9 +63,9 @@ def test_no_cost_is_asked_for_twice_among_equal_examples(seed, params, audit_rat
 
 @given(seeds, ways, audit_rates)
 def test_what_is_not_asked_again_is_the_only_difference_to_deciding_alone(seed, params, audit_rate):
-    learner, X = trained(seed, audit_rate=audit_rate, alike=1.0, **params)
+    learner, X = trained(seed, audits=Audits(audit_rate), rule__alike=1.0, **params)
     copies, kind = some_copies(seed, X, 6)
-    together, alone = learner.ask(copies), learner.set_params(alike=None).ask(copies)
+    together, alone = learner.ask(copies), learner.set_params(rule__alike=None).ask(copies)
     before = np.zeros((6, 4), bool)
     for i, number in enumerate(kind):
         np.testing.assert_array_equal(together.mask[i], alone.mask[i] & ~before[number])
@@ -79,9 +79,9 @@ def test_what_is_not_asked_again_is_the_only_difference_to_deciding_alone(seed, 
 
 @given(seeds, ways, audit_rates)
 def test_the_first_question_is_the_most_promising_of_those_left(seed, params, audit_rate):
-    learner, X = trained(seed, audit_rate=audit_rate, alike=1.0, **params)
+    learner, X = trained(seed, audits=Audits(audit_rate), rule__alike=1.0, **params)
     copies, _ = some_copies(seed, X, 6)
-    together, alone = learner.ask(copies), learner.set_params(alike=None).ask(copies)
+    together, alone = learner.ask(copies), learner.set_params(rule__alike=None).ask(copies)
     for i in range(30):
         wanted = together.mask[i] & (together.reasons[i] == "could be best and is uncertain")
         in_turn = np.any(alone.mask[i] & ~alone.next[i])  # otherwise all at once, or only one question
@@ -94,7 +94,7 @@ def test_the_first_question_is_the_most_promising_of_those_left(seed, params, au
 
 @given(seeds, ways, audit_rates)
 def test_a_question_about_a_near_duplicate_is_never_asked_again_however_many_are_answered(seed, params, audit_rate):
-    learner, X = trained(seed, audit_rate=audit_rate, alike=1.0, **params)
+    learner, X = trained(seed, audits=Audits(audit_rate), rule__alike=1.0, **params)
     copies, kind = some_copies(seed, X, 4)
     cost = np.random.default_rng(seed).random((30, 4))
     queries = first = learner.ask(copies)
@@ -109,11 +109,15 @@ def test_a_question_about_a_near_duplicate_is_never_asked_again_however_many_are
 
 
 def test_a_label_ruled_out_by_an_answer_is_ruled_out_for_near_duplicates():
-    learner = CoalClassifier(classes=["a", "b", "c"], warm_up=0, audit_rate=0.0)
+    learner = CoalClassifier(classes=["a", "b", "c"], rule=Coal(warm_up=0), audits=None)
     copies, best = [[1.0, 2.0]] * 3, [[0.0, np.nan, np.nan], [np.nan] * 3, [np.nan] * 3]
     assert learner.ask(copies).next.tolist() == [[True, False, False], [False] * 3, [False] * 3]
     assert not learner.ask(copies, known=best).mask.any()
-    assert learner.set_params(alike=None).ask(copies, known=best).mask.tolist() == [[False] * 3, [True] * 3, [True] * 3]
+    assert learner.set_params(rule__alike=None).ask(copies, known=best).mask.tolist() == [
+        [False] * 3,
+        [True] * 3,
+        [True] * 3,
+    ]
 
 
 def test_what_is_not_asked_again_does_not_use_the_budget():
@@ -121,7 +125,7 @@ def test_what_is_not_asked_again_does_not_use_the_budget():
     queries = learner.ask([[1.0, 2.0]] * 20 + [[3.0, 1.0]])
     assert queries.mask[:20].sum(axis=0).tolist() == [1, 1, 1]
     assert queries.mask[20].all()
-    assert not learner.set_params(alike=None).ask([[1.0, 2.0]] * 20 + [[3.0, 1.0]]).mask[20].all()
+    assert not learner.set_params(rule__alike=None).ask([[1.0, 2.0]] * 20 + [[3.0, 1.0]]).mask[20].all()
 
 
 def test_copies_with_other_candidates_are_asked_about_what_is_new():
@@ -135,9 +139,9 @@ def test_near_copies_count_as_copies_if_wanted():
     X, _ = dense_problem(1, 3, 10)
     X = np.repeat(X[:, None] + 1, 5, axis=1)
     X = (X * np.random.default_rng(1).uniform(0.99, 1.01, X.shape)).reshape(50, -1)
-    learner = CoalClassifier(classes=["a", "b", "c"], warm_up=50)
+    learner = CoalClassifier(classes=["a", "b", "c"], rule=Coal(warm_up=50))
     assert learner.ask(X).costs_asked == 150
-    assert learner.set_params(alike=0.999).ask(X).mask.reshape(10, 5, 3).sum(axis=1).tolist() == [[1, 1, 1]] * 10
+    assert learner.set_params(rule__alike=0.999).ask(X).mask.reshape(10, 5, 3).sum(axis=1).tolist() == [[1, 1, 1]] * 10
 
 
 def test_passive_asks_for_every_cost_of_every_copy():
@@ -146,7 +150,9 @@ def test_passive_asks_for_every_cost_of_every_copy():
 
 def test_the_chances_of_audits_stay_true_where_copies_are_not_asked_about_again():
     X, cost = dense_problem(6, 5, 40)
-    learner = CoalClassifier.as_published(classes=range(5), warm_up=2, mellowness=0.001, audit_rate=0.3, alike=1.0)
+    learner = CoalClassifier.as_published(
+        classes=range(5), rule__warm_up=2, mellowness=0.001, audits=Audits(0.3), rule__alike=1.0
+    )
     simulate(learner, X, cost)
     X, _ = dense_problem(7, 5, 9000)
     X = X[np.random.default_rng(7).integers(0, 9000, 18000)]
@@ -162,12 +168,12 @@ def test_the_chances_of_audits_stay_true_where_copies_are_not_asked_about_again(
 def test_a_single_example_is_decided_alone(seed, params, alike):
     learner, X = trained(seed, **params)
     for row in X[:5]:
-        alone = learner.set_params(alike=None).ask(row[None])
-        assert_equal_queries(learner.set_params(alike=alike).ask(row[None]), alone)
+        alone = learner.set_params(rule__alike=None).ask(row[None])
+        assert_equal_queries(learner.set_params(rule__alike=alike).ask(row[None]), alone)
 
 
 def test_a_dropped_question_about_a_near_duplicate_resets_the_estimated_saving():
-    learner, X = trained(audit_rate=0.2, alike=1.0, n=400)
+    learner, X = trained(audits=Audits(0.2), rule__alike=1.0, n=400)
     assert learner.saving_ is not None
     queries = learner.ask(np.repeat(X[:10], 2, axis=0))
     withdrawn = queries.reasons[np.arange(20), queries.predicted.argmin(axis=1)] == REPEATED
@@ -178,7 +184,9 @@ def test_a_dropped_question_about_a_near_duplicate_resets_the_estimated_saving()
 
 def test_the_answers_to_a_batch_may_come_late_and_in_any_order():
     X, cost = dense_problem(5, 4, 60)
-    in_time, late = (CoalClassifier(classes=range(4), warm_up=5, in_turn=False, model="online") for _ in range(2))
+    in_time, late = (
+        CoalClassifier(classes=range(4), rule=Coal(warm_up=5, in_turn=False), model="online") for _ in range(2)
+    )
     ledger = MemoryLedger()
     late.record_to(ledger)
     random = np.random.default_rng(5)

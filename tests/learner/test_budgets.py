@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from coalface import Budget, CoalClassifier, MemoryLedger, simulate
+from coalface import Audits, Budget, CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError
 
 from ..problems import ask_and_tell, dense_problem, sparse_problem, state_of
 
 ROWS = 1500
-LEARNER = {"mellowness": 0.03, "slack": "noise-scaled", "audit_rate": 0.1, "learning_rate": 0.3}
+LEARNER = {"mellowness": 0.03, "rule__slack": "noise-scaled", "audits": Audits(0.1), "learning_rate": 0.3}
 prices = st.sampled_from([0.0, 0.1, 0.3, 1.0, 7.0])
 
 
@@ -33,7 +33,9 @@ def budgets(draw, over=lengths):
 
 
 def learner_with(n_labels, budget, **params):
-    return CoalClassifier.as_published(classes=range(n_labels), budget=budget, **{"warm_up": 3, **LEARNER, **params})
+    return CoalClassifier.as_published(
+        classes=range(n_labels), budget=budget, **{"rule__warm_up": 3, **LEARNER, **params}
+    )
 
 
 def spending(learner, X, cost, pieces):
@@ -58,7 +60,7 @@ def spending(learner, X, cost, pieces):
 )
 def test_no_stream_spends_more_than_the_budget(seed, n_labels, budget, rule, audit_rate, warm_up):
     X, cost = sparse_problem(seed, n_labels, 100)
-    learner = learner_with(n_labels, budget, rule=rule, audit_rate=audit_rate, warm_up=warm_up)
+    learner = learner_with(n_labels, budget, rule=rule, audits=Audits(audit_rate), rule__warm_up=warm_up)
     simulate(learner, X, cost)
     assert learner.spent_ == budget.price_of(learner.examples_queried_, learner.costs_queried_) <= budget.amount
 
@@ -66,7 +68,7 @@ def test_no_stream_spends_more_than_the_budget(seed, n_labels, budget, rule, aud
 @given(st.integers(0, 10**6), budgets(over=st.just(60)), st.sampled_from([0.0, 1.0]))
 def test_no_batch_spends_more_than_the_budget(seed, budget, audit_rate):
     X, cost = dense_problem(seed, 4, 100)
-    learner = learner_with(4, budget, audit_rate=audit_rate)
+    learner = learner_with(4, budget, audits=Audits(audit_rate))
     simulate(learner, X[:40], cost[:40])
     queries = learner.ask(X[40:])
     examples, costs = learner.examples_queried_ + queries.examples_asked, learner.costs_queried_ + queries.costs_asked
@@ -75,7 +77,7 @@ def test_no_batch_spends_more_than_the_budget(seed, budget, audit_rate):
 
 def test_a_budget_of_nothing_asks_for_nothing_and_says_why():
     X, cost = dense_problem(1, 3, 50)
-    learner = learner_with(3, Budget(costs=0, over=50), audit_rate=1.0)
+    learner = learner_with(3, Budget(costs=0, over=50), audits=Audits(1.0))
     simulate(learner, X, cost)
     assert (learner.costs_queried_, learner.round_) == (0, 51)
     fresh = learner_with(3, Budget(costs=0, over=50)).ask([[1.0]])
@@ -151,7 +153,7 @@ def test_what_is_left_when_the_planned_examples_are_over_is_spent_on_the_next_on
 
 def test_a_warm_up_takes_a_fifth_of_the_budget_at_most():
     X, _ = dense_problem(8, 10, 40)
-    learner = learner_with(10, Budget(costs=160, over=1000), warm_up=100, audit_rate=0.0)
+    learner = learner_with(10, Budget(costs=160, over=1000), rule__warm_up=100, audits=None)
     reasons = learner.ask(X).reasons
     assert np.all(reasons[:3] == "warm-up")  # 30 of 32
     assert not np.any(reasons[3:] == "warm-up")
@@ -171,7 +173,7 @@ def test_few_costs_over_many_examples_come_one_by_one():
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 4.0]))
 def test_an_example_that_is_looked_at_is_asked_about_at_least_as_much_as_without_its_price(seed, per_example):
     X, cost = dense_problem(seed, 6, 60)
-    learner = learner_with(6, None, mellowness=0.003, audit_rate=0.0)
+    learner = learner_with(6, None, mellowness=0.003, audits=None)
     simulate(learner, X, cost)
     rows = dense_problem(seed + 1, 6, 30)[0]
     asked = []
@@ -186,7 +188,7 @@ def test_an_example_that_is_looked_at_is_asked_about_at_least_as_much_as_without
 def test_with_a_budget_of_examples_every_candidate_of_an_example_is_asked_for_or_none():
     X, cost = dense_problem(10, 6, 400)
     candidates = np.random.default_rng(10).random(cost.shape) < 0.7
-    learner = learner_with(6, Budget(examples=60, over=400), audit_rate=0.0)
+    learner = learner_with(6, Budget(examples=60, over=400), audits=None)
     simulate(learner, X[:300], cost[:300], candidates=candidates[:300])
     mask = learner.ask(X[300:], candidates=candidates[300:]).mask
     opened = mask.any(axis=1)
@@ -197,7 +199,7 @@ def test_with_a_budget_of_examples_every_candidate_of_an_example_is_asked_for_or
 @pytest.mark.parametrize("audit_rate", [0.01, 1.0])
 def test_audits_take_a_tenth_of_what_a_round_may_spend_and_keep_their_recorded_chance(audit_rate):
     X, cost = dense_problem(11, 5, 1000)
-    learner = learner_with(5, Budget(costs=6000, over=4000), audit_rate=audit_rate)
+    learner = learner_with(5, Budget(costs=6000, over=4000), audits=Audits(audit_rate))
     simulate(learner, X, cost)
     per_round = (6000 - learner.spent_) / 3000
     chances = [learner.ask(row[None]).propensity[0] for row in X[:200]]
@@ -221,7 +223,7 @@ KINDS = [
 @pytest.mark.parametrize("budget", KINDS, ids=str)
 def test_a_batch_is_paced_as_if_its_rows_came_one_by_one(budget):
     X, cost = dense_problem(12, 5, 90)
-    batch, rows = (learner_with(5, budget, audit_rate=0.0) for _ in range(2))
+    batch, rows = (learner_with(5, budget, audits=None) for _ in range(2))
     for learner in (batch, rows):
         simulate(learner, X[:30], cost[:30])
     questions = batch.ask(X[30:])
@@ -293,7 +295,7 @@ def test_a_learner_whose_budget_is_spent_is_silent_without_a_warning():
     X[:] = 0.0  # nothing can be learned, and the answers show it
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        learner = learner_with(4, Budget(costs=12, over=20), audit_rate=0.0)
+        learner = learner_with(4, Budget(costs=12, over=20), audits=None)
         simulate(learner, X, cost)
     assert learner.spent_ <= 12
 

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier, MemoryLedger, RidgeModel, simulate
+from coalface import Coal, CoalClassifier, MemoryLedger, RidgeModel, simulate
 from coalface.errors import InputError
 from coalface.kernels.calibration import LARGEST, STEP
 from coalface.kernels.draws import uniform
 from coalface.kernels.state import AUDITS, LOG_FACTOR, MISSES
-from coalface.learner.teaching import tell_rounds
 
 MODELS = {"online": "online", "forest": "forest", "rbf": RidgeModel(kernel="rbf"), "auto": "auto"}
 
@@ -22,7 +21,8 @@ def noisy_problem(seed, n_labels, n_rows):
 
 
 def learner_of(model, n_labels, **params):
-    return CoalClassifier(classes=range(n_labels), model=MODELS[model], mellowness=0.01, warm_up=5, **params)
+    learner = CoalClassifier(classes=range(n_labels), model=MODELS[model], mellowness=0.01, rule=Coal(warm_up=5))
+    return learner.set_params(**params)
 
 
 def missed(X, cost, learner):
@@ -41,8 +41,8 @@ def missed(X, cost, learner):
 @pytest.mark.parametrize("model", MODELS)
 def test_the_best_label_is_missed_about_as_often_as_stated(model):
     X, cost = noisy_problem(1, 4, 1200)
-    fixed = missed(X, cost, learner_of(model, 4, miss_rate=None))[400:].mean()
-    following = missed(X, cost, learner_of(model, 4, miss_rate=0.1))[400:].mean()
+    fixed = missed(X, cost, learner_of(model, 4, rule__miss_rate=None))[400:].mean()
+    following = missed(X, cost, learner_of(model, 4, rule__miss_rate=0.1))[400:].mean()
     assert fixed > 0.2, "otherwise this test shows nothing"
     assert 0.05 < following < 0.2
 
@@ -51,7 +51,7 @@ def test_the_best_label_is_missed_about_as_often_as_stated(model):
 def test_the_counts_are_those_of_the_ledger_and_a_replay_restores_them(model, tmp_path):
     X, cost = noisy_problem(2, 4, 400)
     ledger = MemoryLedger()
-    learner = learner_of(model, 4, miss_rate=0.1, random_state=3).record_to(ledger)
+    learner = learner_of(model, 4, rule__miss_rate=0.1, random_state=3).record_to(ledger)
     learner.interview(X, lambda i, label: cost[i, label])
     n_audits, n_misses, log_factor = 0, 0, 0.0
     for one in ledger:
@@ -67,8 +67,7 @@ def test_the_counts_are_those_of_the_ledger_and_a_replay_restores_them(model, tm
     assert n_misses > 2
     assert calibration[[AUDITS, MISSES]].tolist() == [n_audits, n_misses]
     assert calibration[LOG_FACTOR] == pytest.approx(log_factor)
-    again = learner_of(model, 4, miss_rate=0.1, random_state=3)
-    tell_rounds(again, list(ledger))
+    again = learner_of(model, 4, rule__miss_rate=0.1, random_state=3).tell_rounds(list(ledger))
     assert again.calibration_ == learner.calibration_
     learner.save(tmp_path / "model")
     assert CoalClassifier.load(tmp_path / "model").calibration_ == learner.calibration_
@@ -76,7 +75,7 @@ def test_the_counts_are_those_of_the_ledger_and_a_replay_restores_them(model, tm
 
 def test_the_measured_rate_is_that_of_the_audits_with_an_interval():
     X, cost = noisy_problem(11, 3, 3000)
-    learner = learner_of("online", 3, miss_rate=0.1)
+    learner = learner_of("online", 3, rule__miss_rate=0.1)
     share = missed(X, cost, learner).mean()
     found = learner.calibration_
     assert found.low <= share <= found.high
@@ -88,7 +87,7 @@ def test_the_measured_rate_is_that_of_the_audits_with_an_interval():
 def test_misses_are_found_although_the_answers_imply_them():
     random = np.random.default_rng(9)
     X, truth = random.normal(size=(1500, 2)), random.integers(0, 2, 1500)  # nothing to learn but the matrix
-    learner = CoalClassifier(range(2), model="forest", mellowness=0.001, miss_rate=0.3)
+    learner = CoalClassifier(range(2), model="forest", mellowness=0.001, rule=Coal(miss_rate=0.3))
     share = missed(X, 1.0 - np.eye(2)[truth], learner).mean()
     found = learner.calibration_
     assert found.low <= share <= found.high
@@ -99,7 +98,7 @@ def test_more_misses_mean_more_questions():
     X, cost = noisy_problem(5, 4, 600)
     asked = []
     for rate in (0.02, 0.3, None):  # 67 audits cannot tell closer rates apart
-        learner = learner_of("forest", 4, miss_rate=rate)
+        learner = learner_of("forest", 4, rule__miss_rate=rate)
         simulate(learner, X, cost)
         asked.append(learner.costs_queried_)
     assert asked[0] > asked[1] > asked[2]
@@ -107,7 +106,7 @@ def test_more_misses_mean_more_questions():
 
 def test_audits_ask_for_every_cost_with_equal_chances_and_cost_no_more_than_half_a_cost_each():
     X, cost = noisy_problem(6, 20, 60)
-    learner = learner_of("forest", 20, miss_rate=0.1)
+    learner = learner_of("forest", 20, rule__miss_rate=0.1)
     simulate(learner, X, cost)
     queries = learner.ask(noisy_problem(7, 20, 2000)[0])
     audited = queries.audit.any(axis=1)
@@ -118,12 +117,13 @@ def test_audits_ask_for_every_cost_with_equal_chances_and_cost_no_more_than_half
 
 def test_nothing_follows_without_audits_or_with_the_online_model_alone_or_a_budget():
     X, cost = noisy_problem(8, 3, 30)
-    for params in ({"model": "online"}, {"model": "forest", "miss_rate": None}, {"budget": {"costs": 60, "over": 30}}):
+    fixed = {"model": "forest", "rule": Coal(miss_rate=None)}
+    for params in ({"model": "online"}, fixed, {"budget": {"costs": 60, "over": 30}}):
         learner = CoalClassifier(classes=range(3), **params)
         simulate(learner, X, cost)
         assert learner.calibration_ is None
         assert not learner.model_.state.calibration.any()
-    learner = CoalClassifier(classes=range(3), model="forest", audit_rate=0.0)
+    learner = CoalClassifier(classes=range(3), model="forest", audits=None)
     simulate(learner, X, cost)
     assert learner.calibration_.audits == 0
 
@@ -131,4 +131,4 @@ def test_nothing_follows_without_audits_or_with_the_online_model_alone_or_a_budg
 @pytest.mark.parametrize("rate", ["often", -0.1, 1.5, float("nan")])
 def test_a_rate_that_is_none_is_refused_in_one_line(rate):
     with pytest.raises(InputError, match="miss_rate must"):
-        CoalClassifier(["a", "b"], miss_rate=rate).ask([[1.0]])
+        CoalClassifier(["a", "b"], rule=Coal(miss_rate=rate)).ask([[1.0]])

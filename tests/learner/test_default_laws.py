@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 
-from coalface import CoalClassifier, MemoryLedger, simulate
+from coalface import Audits, Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.kernels.state import COUNT
 
 from ..problems import ask_and_tell, dense_problem, matrix_costs, sparse_problem, state_of
@@ -25,7 +25,7 @@ def problem(seed, n_labels, n, *, from_matrix):
 
 def online(n_labels, **params):
     """The default but for its model, where a law is about the online model or needs a long run."""
-    return CoalClassifier(range(n_labels), model="online", **params)
+    return CoalClassifier(range(n_labels), model="online").set_params(**params)
 
 
 def asked_by(learner, row, cost):
@@ -42,12 +42,12 @@ def asked_by(learner, row, cost):
 @settings(max_examples=15)
 def test_what_is_asked_in_turn_is_part_of_the_list_and_begins_with_next(seed, n_labels, from_matrix, audit_rate):
     X, cost = problem(seed, n_labels, 80, from_matrix=from_matrix)
-    learner = CoalClassifier(range(n_labels), audit_rate=audit_rate)
+    learner = CoalClassifier(range(n_labels), audits=Audits(audit_rate))
     for i in range(len(X)):
         row = X[i : i + 1]
         queries = learner.ask(row)
-        at_once = learner.set_params(in_turn=False).ask(row)
-        asked = asked_by(learner.set_params(in_turn=True), row, cost[i])
+        at_once = learner.set_params(rule__in_turn=False).ask(row)
+        asked = asked_by(learner.set_params(rule__in_turn=True), row, cost[i])
         np.testing.assert_array_equal(queries.mask, at_once.mask)
         np.testing.assert_array_equal(at_once.next, at_once.mask)
         assert not np.any(asked & ~at_once.mask[0])
@@ -60,7 +60,7 @@ def test_what_is_asked_in_turn_is_part_of_the_list_and_begins_with_next(seed, n_
 @pytest.mark.parametrize("from_matrix", [False, True])
 def test_questions_in_turn_are_far_fewer_than_at_once(from_matrix):
     X, cost = problem(1, 9, 400, from_matrix=from_matrix)
-    in_turn, at_once = CoalClassifier(range(9)), CoalClassifier(range(9), in_turn=False)
+    in_turn, at_once = CoalClassifier(range(9)), CoalClassifier(range(9), rule=Coal(in_turn=False))
     simulate(in_turn, X, cost)
     simulate(at_once, X, cost)
     assert in_turn.costs_queried_ < 0.8 * at_once.costs_queried_
@@ -70,7 +70,7 @@ def test_questions_in_turn_are_far_fewer_than_at_once(from_matrix):
 @settings(max_examples=15)
 def test_a_label_is_settled_where_its_range_does_not_reach_below_the_least_known_cost(seed, n_labels, from_matrix):
     X, cost = problem(seed, n_labels, 120, from_matrix=from_matrix)
-    learner = online(n_labels, audit_rate=0.0)  # without audits no example is asked about in full
+    learner = online(n_labels, audits=None)  # without audits no example is asked about in full
     simulate(learner, X[:60], cost[:60])
     first = learner.ask(X[60:])
     known = np.where(first.next, cost[60:], np.nan)
@@ -82,7 +82,7 @@ def test_a_label_is_settled_where_its_range_does_not_reach_below_the_least_known
 
 def test_answers_settle_some_questions_and_leave_some():
     X, cost = dense_problem(2, 9, 200)
-    learner = online(9, audit_rate=0.0)
+    learner = online(9, audits=None)
     simulate(learner, X[:60], cost[:60])
     first = learner.ask(X[60:])
     then = learner.ask(X[60:], known=np.where(first.next, cost[60:], np.nan))
@@ -93,7 +93,7 @@ def test_answers_settle_some_questions_and_leave_some():
 def test_now_and_then_an_example_is_asked_about_in_full_all_the_same():
     # With a chance of half the audits' rate, here one half.
     X, cost = dense_problem(2, 9, 4000)
-    learner = CoalClassifier(range(9), audit_rate=1.0)
+    learner = CoalClassifier(range(9), audits=Audits(1.0))
     simulate(learner, X[:60], cost[:60])
     queries = learner.ask(X)
     several = np.sum(queries.mask & ~queries.audit, axis=1) > 1
@@ -202,7 +202,7 @@ def test_costs_that_never_repeat_earn_no_trust():
 
 def test_with_a_cost_matrix_a_label_without_cost_soon_tells_all_others():
     X, cost = dense_problem(5, 6, 400)
-    learner = online(6, warm_up=400)  # asked about in full, so that every average is tested
+    learner = online(6, rule__warm_up=400)  # asked about in full, so that every average is tested
     found = []
     for part in (slice(0, 40), slice(40, 400)):
         simulate(learner, X[part], matrix_costs(cost)[part])

@@ -7,10 +7,10 @@ good. A decision that depends on rounding (a tie) could do that, too; none of th
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier
+from coalface import Audits, CoalClassifier
 from coalface.kernels.state import AVERAGE, COUNT
 
-from ..problems import dense_problem, matrix_costs, sparse_problem
+from ..problems import dense_problem, matrix_costs, parts_of, sparse_problem
 from ..reference.turns import LEAST_TRUST, ReferenceDefault
 
 TOLERANCE = 1e-5  # of predictions and ends of ranges; a few roundings of single precision
@@ -21,9 +21,9 @@ def assert_same_life(X, cost, *, candidates=None, **params):
     n, n_labels = cost.shape
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     seed = params.get("random_state", 0)
-    others = {name: value for name, value in params.items() if name != "random_state"}
+    others = {name: value for name, value in parts_of(params).items() if name != "random_state"}
     reference = ReferenceDefault(n_labels, X.shape[1], seed=seed, **others)
-    learner = CoalClassifier(range(n_labels), model="online", **params)
+    learner = CoalClassifier(range(n_labels), model="online").set_params(**params)
     rounds = []
     for i in range(n):
         row, allowed = X[i : i + 1], None if candidates is None else candidates[i : i + 1]
@@ -87,10 +87,12 @@ def test_where_every_cost_is_its_own_every_question_and_prediction_is_the_refere
     assert learner.costs_queried_ < cost.size / 1.5
 
 
-@pytest.mark.parametrize("params", [{"audit_rate": 0.8, "random_state": 3}, {"fit_intercept": False}], ids=str)
+@pytest.mark.parametrize(
+    "params", [{"audits": Audits(0.8), "random_state": 3}, {"model__fit_intercept": False}], ids=str
+)
 def test_audits_and_rows_without_the_constant_are_treated_as_by_the_reference(params):
     X, cost = sparse_problem(1, 5, 300, 60)
-    X = X[np.diff(X.indptr) > 0] if "fit_intercept" in params else X
+    X = X[np.diff(X.indptr) > 0] if "model__fit_intercept" in params else X
     assert_same_life(X, matrix_costs(cost[: X.shape[0]]), **params)
 
 

@@ -3,14 +3,16 @@
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier
+from coalface import Audits, Coal, CoalClassifier
 from coalface.errors import InputError
 from tests.problems import dense_problem
 
 
 def test_each_example_is_decided_at_its_own_round_and_nothing_changes():
     X, cost = dense_problem(2, 4, 60)
-    learner = CoalClassifier(classes=list("abcd"), warm_up=3, mellowness=0.001, audit_rate=0.5, alike=None)
+    learner = CoalClassifier(
+        classes=list("abcd"), rule=Coal(warm_up=3, alike=None), mellowness=0.001, audits=Audits(0.5)
+    )
     learner.tell(X[:10], cost[:10])
     before = {name: array.copy() for name, array in learner.model_.arrays().items()}
     whole, rest = learner.ask(X[10:]), learner.ask(X[30:], first_round=31)

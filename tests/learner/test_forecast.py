@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import Budget, CoalClassifier, MemoryLedger, simulate
+from coalface import Budget, Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError
 from coalface.kernels.history import mark_rounds
 from coalface.learner.forecast import asked_history
@@ -18,7 +18,14 @@ from ..problems import ask_and_tell, dense_problem, sparse_problem
     st.integers(0, 80),
     st.integers(0, 10**7),
     st.sampled_from(
-        [{}, {"warm_up": 0}, {"warm_up": 60}, {"audit_rate": 0.0}, {"price_of_truth": 2}, {"rule": "passive"}]
+        [
+            {},
+            {"rule": Coal(warm_up=0)},
+            {"rule": Coal(warm_up=60)},
+            {"audits": None},
+            {"price_of_truth": 2},
+            {"rule": "passive"},
+        ]
     ),
 )
 def test_a_forecast_is_ordered_and_possible(seed, n_done, n_more, settings):
@@ -106,7 +113,7 @@ def test_a_budget_limits_the_forecast_and_gives_its_prices():
 
 def test_prices_by_label_follow_the_labels_that_are_asked_about():
     X, cost = dense_problem(6, 3, 200)
-    learner = CoalClassifier(range(3), model="online", warm_up=2)
+    learner = CoalClassifier(range(3), model="online", rule=Coal(warm_up=2))
     before = learner.forecast(1000, price={0: 1.0, 1: 1.0, 2: 10.0}).money
     assert before.lowest < before.expected < before.highest
     simulate(learner, X, cost)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, OracleCoalClassifier, SqlLedger, simulate
+from coalface import Abstain, CoalClassifier, JsonLinesLedger, MemoryLedger, SqlLedger, simulate
 from coalface.errors import FileFormatError, InputError, UnansweredWarning, UnknownLabelError
 from coalface.models.classes import ClassModel
 from coalface.models.committee import CommitteeModel
@@ -18,7 +18,6 @@ from coalface.models.ridge import RidgeModel
 from coalface.paper.model import ExactModel
 from coalface.rounds.label_change import LabelChange
 from tests.models.test_contract import MeanModel
-from tests.single_rows import ask_row, tell_row
 
 MODELS = {
     "online": OnlineModel(),
@@ -99,7 +98,6 @@ class TestEveryModel:
         assert learner.labels_.retired == ["ant"]
         assert "ant" not in learner.predict(X)
         assert not learner.ask(X).mask[:, 0].any()
-        assert "ant" not in ask_row(learner, [0], [1.0])
         assert all("ant" not in asked for asked in play(learner, range(20, 40)))
         learner.add_label("ant")  # brings it back
         assert learner.labels_.retired == []
@@ -252,8 +250,8 @@ def test_numbers_stay_numbers():
 
 
 def test_the_name_of_abstaining_stays_distinct():
-    learner = CoalClassifier(NAMES, abstain_cost=0.4).tell(X[:2], COST[:2, :3])
-    with pytest.raises(InputError, match=r"abstain_label must differ"):
+    learner = CoalClassifier(NAMES, abstain=Abstain(0.4)).tell(X[:2], COST[:2, :3])
+    with pytest.raises(InputError, match=r"abstain label must differ"):
         learner.add_label("abstain")
 
 
@@ -267,17 +265,16 @@ def test_a_model_of_ones_own_without_growth_says_so_and_can_still_rename_and_ret
 
 def test_an_unknown_label_names_the_method_that_adds_it():
     learner = CoalClassifier(NAMES).tell(X[:2], COST[:2, :3])
-    for call in (lambda: learner.partial_fit(X[:1], ["dog"]), lambda: tell_row(learner, [0], [1.0], ["dog"], [0.5])):
-        with pytest.raises(UnknownLabelError, match=r"learner\.add_label\('dog'\)"):
-            call()
+    with pytest.raises(UnknownLabelError, match=r"learner\.add_label\('dog'\)"):
+        learner.partial_fit(X[:1], ["dog"])
 
 
 # -- questions and costs ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("abstain_cost", [None, 0.3])
-def test_questions_asked_before_a_change_can_be_answered_after_it(abstain_cost):
-    learner = CoalClassifier(NAMES, model="online", abstain_cost=abstain_cost).tell(X[:12], COST[:12, :3])
+@pytest.mark.parametrize("abstain", [None, Abstain(0.3)], ids=str)
+def test_questions_asked_before_a_change_can_be_answered_after_it(abstain):
+    learner = CoalClassifier(NAMES, model="online", abstain=abstain).tell(X[:12], COST[:12, :3])
     other = copy.deepcopy(learner)
     queries = learner.ask(X[12:20])
     cost = np.where(queries.mask, COST[12:20, :3], np.nan)
@@ -344,7 +341,9 @@ def test_a_simulated_run_goes_on_with_the_labels_of_the_learner():
 
 
 def test_the_exact_learner_of_the_paper_takes_new_labels():
-    learner = OracleCoalClassifier(NAMES, schedule="theory", dimension=4, horizon=100).tell(X[:4], COST[:4, :3])
+    learner = CoalClassifier(NAMES, model=ExactModel(schedule="theory", dimension=4, horizon=100)).tell(
+        X[:4], COST[:4, :3]
+    )
     assert learner.add_label("dog").cost_range(X[:1]).width[0, 3] == 1.0
     assert learner.tell(X[4:6], COST[4:6, :4]).model_.theory.schedule.n_labels == 4
 

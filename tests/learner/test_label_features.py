@@ -6,7 +6,6 @@ from scipy.sparse import csr_array
 
 from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError
-from tests.single_rows import ask_row, tell_row
 
 LABELS = ["near", "middle", "far"]
 
@@ -192,12 +191,6 @@ def test_every_method_names_candidates_where_they_are_missing_or_of_another_form
     for wrong in (features[:, :, 0], np.ones((60, 3), bool), "near", (row for row in as_mappings(features))):
         with pytest.raises(InputError, match=r"candidates must be numbers .* with model='shared', got"):
             getattr(taught, method)(X, candidates=wrong)
-
-
-def test_a_row_without_features_of_labels_is_refused_by_a_new_learner():
-    for call in (lambda new: tell_row(new, [0], [1.0], ["far"], [0.5]), lambda new: ask_row(new, [0], [1.0])):
-        with pytest.raises(InputError, match="got none"):
-            call(learner())
 
 
 @pytest.mark.parametrize(

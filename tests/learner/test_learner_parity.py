@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier
+from coalface import Abstain, Coal, CoalClassifier
 from coalface.learner.parameters import AS_PUBLISHED
 
-from ..problems import dense_problem
+from ..problems import dense_problem, parts_of
 from ..reference.online import ReferenceCoal
 from ..reference.vw import run_csoaa
 
@@ -19,7 +19,7 @@ def assert_parity(X, costs, *, rtol=1e-5, candidates=None, **params):
     """Both learn what the reference asks for, so that a tie cannot breed more; the number of costs asked for."""
     n, n_labels = costs.shape
     learner = CoalClassifier.as_published(classes=range(n_labels), **params)
-    reference = ReferenceCoal(n_labels, X.shape[1], **{"mellowness": 0.01, **params})
+    reference = ReferenceCoal(n_labels, X.shape[1], **{"mellowness": 0.01, **parts_of(params)})
     for i in range(n):
         row = X[i : i + 1]
         allowed = np.ones(n_labels, bool) if candidates is None else candidates[i]
@@ -35,7 +35,7 @@ def assert_parity(X, costs, *, rtol=1e-5, candidates=None, **params):
         from_domination = np.abs(decision.lowest - reference.guaranteed_cost(decision.highest))
         from_threshold = np.abs(decision.width - reference.width_threshold())
         clear = ~allowed | (np.minimum(from_domination, from_threshold) > MARGIN)
-        if learner.rule == "all-or-none":  # one label's narrow margin decides for all
+        if learner.rule.variant == "all-or-none":  # one label's narrow margin decides for all
             clear = np.full(n_labels, clear.all())
         if np.any(np.abs(decision.highest - reference.abstain_cost) < MARGIN):  # whether abstaining contends
             clear[:] = False
@@ -54,14 +54,23 @@ def assert_parity(X, costs, *, rtol=1e-5, candidates=None, **params):
 
 
 def test_as_published_leaves_nothing_that_decides_to_the_defaults():
+    assert {"variant", *AS_PUBLISHED} == set(Coal().get_params()), "say what a new parameter was in the paper"
     of_the_problem = {"classes", "cost_matrix", "cost_bounds", "random_state", "features"}
-    named = {*AS_PUBLISHED, "mellowness", "learning_rate"}
-    assert named == set(CoalClassifier().get_params()) - of_the_problem, "say what a new parameter was in the paper"
+    published = CoalClassifier.as_published()
+    model = {"accumulator": "adax", "sensitivity": "shadow", "fit_intercept": True, "interactions": None}
+    assert published.model.get_params() == {**model, "learning_rate": 0.5, "device": "cpu"}
+    rest = published.get_params(deep=False).items()
+    assert {name: value for name, value in rest if name not in {*of_the_problem, "rule", "model"}} == {
+        **dict.fromkeys(["audits", "abstain", "budget", "price_of_truth"]),
+        "mellowness": 0.01,
+    }
 
 
 def test_as_published_gives_way_to_what_is_passed():
-    changed = {name: f"my {name}" for name in CoalClassifier().get_params()}
-    assert CoalClassifier.as_published(**changed).get_params() == changed
+    changed = {name: f"my {name}" for name in CoalClassifier().get_params(deep=False)}
+    changed["rule"] = Coal("passive", warm_up=7)
+    assert CoalClassifier.as_published(**changed).get_params(deep=False) == changed
+    assert CoalClassifier.as_published(rule="passive").rule == Coal("passive", **AS_PUBLISHED)
 
 
 @pytest.mark.parametrize("n_labels", [1, 2, 3, 7, 12, 40])
@@ -80,7 +89,12 @@ def test_every_query_prediction_and_range_is_the_references(n_labels, decades, r
 def test_every_way_to_measure_a_range_is_the_references(accumulator, sensitivity, slack, seed):
     X, costs = dense_problem(seed, 7, 100, real_costs=bool(seed))
     asked = assert_parity(
-        X, costs, accumulator=accumulator, sensitivity=sensitivity, slack=slack, mellowness=0.1**seed / 10
+        X,
+        costs,
+        model__accumulator=accumulator,
+        model__sensitivity=sensitivity,
+        rule__slack=slack,
+        mellowness=0.1**seed / 10,
     )
     assert 7 < asked < costs.size
 
@@ -96,7 +110,7 @@ def test_every_rule_is_the_references(rule, seed):
 @pytest.mark.parametrize("abstain_cost", [0.0, 0.1, 0.3, 1.0])
 def test_abstaining_is_the_references(rule, abstain_cost):
     X, costs = dense_problem(6, 7, 80)
-    assert_parity(X, costs, rule=rule, abstain_cost=abstain_cost)
+    assert_parity(X, costs, rule=rule, abstain=Abstain(abstain_cost))
 
 
 @pytest.mark.parametrize("accumulator", ["adax", "adagrad"])
@@ -104,14 +118,14 @@ def test_abstaining_is_the_references(rule, abstain_cost):
 def test_without_an_intercept_even_empty_rows_are_decided_as_by_the_reference(accumulator, sensitivity):
     X, costs = dense_problem(4, 7, 80)
     X[::10] = 0
-    assert_parity(X, costs, fit_intercept=False, accumulator=accumulator, sensitivity=sensitivity)
+    assert_parity(X, costs, model__fit_intercept=False, model__accumulator=accumulator, model__sensitivity=sensitivity)
 
 
 @pytest.mark.parametrize("learning_rate", [1e-7, 0.05, 10.0])
 @pytest.mark.parametrize(("width_scale", "warm_up"), [(0.1, 0), (1.0, 5)])
 def test_rate_threshold_and_warm_up_are_the_references(learning_rate, width_scale, warm_up):
     X, costs = dense_problem(5, 3, 100)
-    assert_parity(X, costs, learning_rate=learning_rate, width_scale=width_scale, warm_up=warm_up)
+    assert_parity(X, costs, learning_rate=learning_rate, rule__width_scale=width_scale, rule__warm_up=warm_up)
 
 
 @pytest.mark.parametrize("rule", ["coal", "all-or-none", "no-domination"])
@@ -132,7 +146,7 @@ def test_a_passive_learner_predicts_what_csoaa_does(accumulator, n_labels, decad
     X, costs = dense_problem(7, n_labels, 150, decades=decades, real_costs=real_costs)
     costs[0, :2] = 0, 1  # csoaa clips to the costs it has met, so let it meet both ends first
     wheel = run_csoaa(X, costs, accumulator=accumulator)
-    learner = CoalClassifier.as_published(classes=range(n_labels), rule="passive", accumulator=accumulator)
+    learner = CoalClassifier.as_published(classes=range(n_labels), rule="passive", model__accumulator=accumulator)
     for i in range(len(X)):
         predicted = learner.predict_cost(X[i : i + 1])
         scale = np.maximum(1.0, np.abs(wheel[i]))

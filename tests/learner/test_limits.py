@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import Budget, CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
+from coalface import Audits, Budget, CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import InputError
 from coalface.learner.account import plain_budget
-from tests.single_rows import ask_row, tell_row
 
 from ..problems import dense_problem, state_of
 
@@ -46,7 +45,7 @@ def cost_prices(budget):
 def test_no_interview_passes_the_limit_and_it_ends_where_the_next_question_does_not_fit(seed, budget, model, audits):
     X, cost = dense_problem(seed, 4, 30)
     asked = np.zeros(cost.shape, bool)
-    learner = CoalClassifier(range(4), budget=budget, model=model, audit_rate=audits, random_state=seed % 100)
+    learner = CoalClassifier(range(4), budget=budget, model=model, audits=Audits(audits), random_state=seed % 100)
 
     def answer(i, label):
         asked[i, label] = True
@@ -56,7 +55,7 @@ def test_no_interview_passes_the_limit_and_it_ends_where_the_next_question_does_
     learner.interview(X, answer)
     assert learner.costs_queried_ == asked.sum()
     assert learner.spent_ == pytest.approx(paid(budget, asked))
-    free = CoalClassifier(range(4), model=model, audit_rate=audits, random_state=seed % 100)
+    free = CoalClassifier(range(4), model=model, audits=Audits(audits), random_state=seed % 100)
     free.interview(X, lambda i, label: cost[i, label])
     if learner.round_ <= 30:  # it stopped, so the rest would have been too dear
         dearest = budget.prices[0] + cost_prices(budget).max()
@@ -136,16 +135,6 @@ def test_a_fit_that_asks_stops_at_the_limit():
     X, cost = dense_problem(7, 4, 60)
     learner = CoalClassifier(range(4), budget=Budget(costs=33), model="forest").fit(X, cost=cost, active=True)
     assert learner.costs_queried_ == 33
-
-
-def test_single_rows_keep_to_the_limit():
-    learner = CoalClassifier(["a", "b", "c"], budget=Budget(costs=4), model="online")
-    first = ask_row(learner, [0], [1.0])
-    tell_row(learner, [0], [1.0], first, [0.1, 0.2, 0.9])
-    second = ask_row(learner, [1], [1.0])
-    assert (len(first), len(second)) == (3, 1)
-    tell_row(learner, [1], [1.0], second, [0.5])
-    assert len(ask_row(learner, [2], [1.0])) == 0
 
 
 def test_a_limit_starts_where_it_is_started_and_survives_files(tmp_path):

@@ -4,16 +4,14 @@ import numpy as np
 import pytest
 
 from coalface import (
+    Coal,
     CoalClassifier,
     CostDataset,
     JsonLinesLedger,
-    OracleCoalClassifier,
-    RidgeCoalClassifier,
     read_dataset,
     simulate,
 )
 from coalface.errors import FileFormatError, InputError
-from tests.single_rows import tell_row
 
 X, COST = [[1.0, 2.0], [2.0, 1.0]] * 5, [[0.1, 0.9], [0.9, 0.1]] * 5
 LONG = np.linspace(0, 1, 900).reshape(30, 30).tolist()
@@ -45,13 +43,12 @@ LONG_VALUES = {
     "mellowness": lambda: CoalClassifier(["a", "b"], mellowness=LONG).ask(X),
     "rule": lambda: CoalClassifier(["a", "b"], rule=LONG).ask(X),
     "model": lambda: CoalClassifier(["a", "b"], model=LONG).ask(X),
-    "warm_up": lambda: CoalClassifier(["a", "b"], warm_up=LONG).ask(X),
+    "warm_up": lambda: CoalClassifier(["a", "b"], rule=Coal(warm_up=LONG)).ask(X),
     "budget": lambda: CoalClassifier(["a", "b"], budget=LONG).ask(X),
     "classes": lambda: CoalClassifier(["a", "b"]).fit(X, cost=COST).partial_fit(X, cost=COST, classes=range(900)),
     "order": lambda: simulate(CoalClassifier(["a", "b"]), X, COST, order=np.arange(900.0)),
     "checkpoints": lambda: simulate(CoalClassifier(["a", "b"]), X, COST, checkpoints=np.zeros(900)),
     "max_costs": lambda: CoalClassifier(["a", "b"]).ask(X, max_costs=LONG),
-    "labels": lambda: tell_row(CoalClassifier(["a", "b"]), [0], [1.0], ["a"] * 900, [0.5] * 900),
 }
 
 
@@ -61,17 +58,6 @@ def test_long_values_are_cut_short(name):
         LONG_VALUES[name]()
     assert len(str(caught.value)) < 500
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_of_another_class_says_which_one(tmp_path):
-    CoalClassifier(["a", "b"]).tell(X, COST).save(tmp_path / "coal")
-    RidgeCoalClassifier(["a", "b"]).tell(X, COST).save(tmp_path / "ridge")
-    OracleCoalClassifier(["a", "b"]).tell(X, COST).save(tmp_path / "oracle")
-    wrong = [(RidgeCoalClassifier, "coal", "CoalClassifier"), (CoalClassifier, "ridge", "RidgeCoalClassifier")]
-    wrong += [(CoalClassifier, "oracle", "OracleCoalClassifier"), (OracleCoalClassifier, "coal", "CoalClassifier")]
-    for kind, name, right in wrong:
-        with pytest.raises(FileFormatError, match=f"{kind.__name__} has no parameter '.*', load it with {right}"):
-            kind.load(tmp_path / name)
 
 
 def test_cost_bounds_are_a_tuple_after_loading(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, RidgeCoalClassifier, simulate
+from coalface import Abstain, Coal, CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import InputError
 from coalface.rounds.round import Round
 
@@ -50,7 +50,7 @@ def assert_same_state(one, other):
 @pytest.mark.parametrize("model", MODELS)
 def test_an_offset_of_zero_changes_no_bit(model):
     X, cost, _ = problem()
-    plain, zero = (CoalClassifier(LABELS, model=model, warm_up=3) for _ in range(2))
+    plain, zero = (CoalClassifier(LABELS, model=model, rule=Coal(warm_up=3)) for _ in range(2))
     simulate(plain, X, cost)
     simulate(zero, X, cost, offset=np.zeros((len(X), K)))
     assert_same_state(plain, zero)
@@ -60,7 +60,7 @@ def test_an_offset_of_zero_changes_no_bit(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_a_constant_added_to_all_offsets_of_a_row_changes_nothing(model):
     X, cost, offset = problem()
-    one, other = (CoalClassifier(LABELS, model=model, warm_up=3) for _ in range(2))
+    one, other = (CoalClassifier(LABELS, model=model, rule=Coal(warm_up=3)) for _ in range(2))
     simulate(one, X, cost, offset=offset)
     simulate(other, X, cost, offset=offset + np.arange(len(X))[:, None])
     assert_same_state(one, other)
@@ -70,7 +70,7 @@ def test_a_constant_added_to_all_offsets_of_a_row_changes_nothing(model):
 def test_the_compiled_run_the_interview_and_the_loop_of_ask_and_tell_are_the_same(model):
     X, cost, offset = problem()
     price = np.array([3.0, 1.0, 2.0, 1.0])
-    looped, interviewed, simulated = (CoalClassifier(LABELS, model=model, warm_up=3) for _ in range(3))
+    looped, interviewed, simulated = (CoalClassifier(LABELS, model=model, rule=Coal(warm_up=3)) for _ in range(3))
     asked = questions(looped, X, cost, offset, price)
     interviewed.interview(X, lambda i, label: cost[i, LABELS.index(label)], offset=offset, asking_price=price)
     simulate(simulated, X, cost, offset=offset, asking_price=price)
@@ -89,13 +89,13 @@ def contenders(lowest, highest, offset):
 @settings(max_examples=40, deadline=None)
 def test_questions_are_about_wide_contenders_for_the_least_total(seed, scale):
     X, cost, offset = problem(30, seed)
-    learner = CoalClassifier(LABELS, model="online", warm_up=0, audit_rate=0.0, in_turn=False, alike=None)
+    learner = CoalClassifier(LABELS, model="online", rule=Coal(warm_up=0, in_turn=False, alike=None), audits=None)
     learner.tell(X[:15], cost[:15])
     queries = learner.ask(X[15:], offset=scale * offset[15:])
     lowest, highest = (array.astype(np.float32) for array in (queries.ranges.lowest, queries.ranges.highest))
     known_part = (scale * (offset[15:] - offset[15:].min(axis=1, keepdims=True))).astype(np.float32)
     could = contenders(lowest, highest, known_part)
-    threshold = np.float32(learner.width_scale / np.sqrt(np.arange(16, 31, dtype=np.float64)))[:, None]
+    threshold = np.float32(learner.rule.width_scale / np.sqrt(np.arange(16, 31, dtype=np.float64)))[:, None]
     wide = highest - lowest > threshold
     expected = could & wide & (could.sum(axis=1, keepdims=True) > 1)
     np.testing.assert_array_equal(queries.mask, expected)
@@ -106,7 +106,7 @@ def test_questions_are_about_wide_contenders_for_the_least_total(seed, scale):
 
 
 def test_an_answer_rules_out_labels_whose_least_total_is_not_below_its_total():
-    learner = CoalClassifier(LABELS, warm_up=0, audit_rate=0.0)
+    learner = CoalClassifier(LABELS, rule=Coal(warm_up=0), audits=None)
     known = np.array([[0.5, np.nan, np.nan, np.nan]])
     left = learner.ask([[1.0]], known=known, offset=[0.0, 0.4, 0.5, 0.75])
     assert left.labels(0).tolist() == ["b"]
@@ -114,12 +114,14 @@ def test_an_answer_rules_out_labels_whose_least_total_is_not_below_its_total():
 
 
 def test_the_least_predicted_total_is_asked_about_first():
-    learner = CoalClassifier(LABELS, warm_up=0, audit_rate=0.0)
+    learner = CoalClassifier(LABELS, rule=Coal(warm_up=0), audits=None)
     assert learner.ask([[1.0]], offset=[0.3, 0.2, 0.1, 0.3]).next.tolist() == [[False, False, True, False]]
 
 
 def test_of_questions_that_settle_as_much_the_cheapest_comes_first():
-    learner = CoalClassifier(LABELS, warm_up=0, audit_rate=0.0)  # before any answer, no question settles another
+    learner = CoalClassifier(
+        LABELS, rule=Coal(warm_up=0), audits=None
+    )  # before any answer, no question settles another
     queries = learner.ask([[1.0]], asking_price=[5.0, 4.0, 1.0, 1.0])
     assert queries.next.tolist() == [[False, False, True, False]]
     assert queries.mask.all()
@@ -127,7 +129,7 @@ def test_of_questions_that_settle_as_much_the_cheapest_comes_first():
 
 
 def test_a_dear_question_that_settles_more_still_comes_first():
-    learner = CoalClassifier(["a", "b"], warm_up=0, audit_rate=0.0, model="online", mellowness=1.0)
+    learner = CoalClassifier(["a", "b"], rule=Coal(warm_up=0), audits=None, model="online", mellowness=1.0)
     learner.tell([[1.0]] * 3, [[0.0, 0.9]] * 3)
     queries = learner.ask([[1.0]], asking_price=[9.0, 1.0])
     assert queries.mask.all()
@@ -159,7 +161,7 @@ def _through_json(ledger):
 
 
 def test_a_round_skips_labels_that_its_answers_and_offsets_rule_out():
-    queries = CoalClassifier(LABELS, warm_up=0, audit_rate=0.0).ask([[1.0]], offset=[0.0, 0.4, 0.5, 0.75])
+    queries = CoalClassifier(LABELS, rule=Coal(warm_up=0), audits=None).ask([[1.0]], offset=[0.0, 0.4, 0.5, 0.75])
     assert queries.round(0).next_labels() == ("a",)
     answered = queries.round(0).with_answers({"a": 0.5})
     assert answered.next_labels() == ("b",)
@@ -167,14 +169,14 @@ def test_a_round_skips_labels_that_its_answers_and_offsets_rule_out():
 
 
 def test_the_total_decides_against_abstaining():
-    learner = CoalClassifier(["a", "b"], abstain_cost=0.5, abstain_label="none").tell([[1.0]] * 9, [[0.2, 0.9]] * 9)
+    learner = CoalClassifier(["a", "b"], abstain=Abstain(0.5, label="none")).tell([[1.0]] * 9, [[0.2, 0.9]] * 9)
     assert learner.predict([[1.0]]).tolist() == ["a"]
     assert learner.predict([[1.0]], offset=[0.4, 0.4]).tolist() == ["none"]
 
 
 def test_ridge_takes_offsets_too():
     X, cost, offset = problem()
-    learner = RidgeCoalClassifier(LABELS)
+    learner = CoalClassifier(LABELS, model="ridge")
     learner.interview(X, lambda i, label: cost[i, LABELS.index(label)], offset=offset)
     totals = learner.predict_cost(X) + offset
     assert (learner.predict(X, offset=offset) == np.array(LABELS)[totals.argmin(axis=1)]).mean() > 0.99

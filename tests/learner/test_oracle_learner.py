@@ -7,23 +7,29 @@ import pytest
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
-from coalface import MemoryLedger, OracleCoalClassifier, RidgeCoalClassifier, simulate
+from coalface import Coal, CoalClassifier, MemoryLedger, RidgeModel, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError
 from coalface.learner.state import settings_of
+from coalface.paper import ExactModel
 from coalface.paper.model import ENGINES
 from coalface.paper.oracles import BallOracle, BoundedLinearOracle, RidgeOracle
 from coalface.paper.schedule import TheorySchedule
 from coalface.paper.user_oracles import FiniteOracle
 
+from ..problems import exact_learner
+
 TREE = DecisionTreeRegressor(max_depth=2)
 SETUPS = {
     "dual": {"ranges": "dual", "oracle": BallOracle(2.0)},
     "dual-bounded": {"ranges": "dual", "oracle": BoundedLinearOracle()},
-    "multiplicative-weights": {"ranges": "multiplicative-weights", "oracle": BallOracle(2.0), "width_scale": 4.0},
+    "multiplicative-weights": {"ranges": "multiplicative-weights", "oracle": BallOracle(2.0)},
     "bisection": {"ranges": "bisection", "oracle": BallOracle(2.0)},
     "ellipsoid": {"ranges": "ellipsoid", "oracle": RidgeOracle(0.1)},
-    "enumeration": {"ranges": "enumeration", "oracle": FiniteOracle.of_table(np.random.default_rng(0).random((9, 4)))},
+    "enumeration": {
+        "ranges": "enumeration",
+        "oracle": FiniteOracle.of_table(np.random.default_rng(0).random((9, 4))),
+    },
     "ensemble": {"ranges": "ensemble", "oracle": TREE},
 }
 KEEPABLE = sorted(set(SETUPS) - {"ensemble"})
@@ -38,8 +44,9 @@ def problem(seed, n=40, n_labels=3, points=4):
 
 
 def learner_for(name, **others):
-    params = {"classes": range(3), "warm_up": 2} | SETUPS[name] | others
-    return OracleCoalClassifier(**params)
+    width_scale = 4.0 if name == "multiplicative-weights" else 1.0
+    rule = Coal(width_scale=width_scale, in_turn=False, warm_up=2)
+    return exact_learner(range(3), model=ExactModel(**SETUPS[name]), rule=rule).set_params(**others)
 
 
 def played(learner, X, cost):
@@ -103,7 +110,7 @@ def test_saved_and_loaded_it_goes_on_as_if_nothing_had_happened(name, tmp_path):
     X, cost = problem(4)
     learner = played(learner_for(name), X[:25], cost[:25])
     learner.save(tmp_path / "model.coalface")
-    again = OracleCoalClassifier.load(tmp_path / "model.coalface")
+    again = CoalClassifier.load(tmp_path / "model.coalface")
     assert_same_state(played(learner, X[25:], cost[25:]), played(again, X[25:], cost[25:]))
     np.testing.assert_array_equal(learner.cost_range(X).highest, again.cost_range(X).highest)
 
@@ -113,7 +120,7 @@ def test_a_ledger_makes_the_same_learner(name):
     X, cost = problem(5, n=20)
     ledger = MemoryLedger()
     learner = played(learner_for(name).record_to(ledger), X, cost)
-    assert_same_state(OracleCoalClassifier.from_ledger(ledger), learner)
+    assert_same_state(CoalClassifier.from_ledger(ledger), learner)
     learner.mellowness = 0.3
     with pytest.raises(InputError, match="mellowness must stay"):
         learner.tell(X[:1], cost[:1])
@@ -122,13 +129,13 @@ def test_a_ledger_makes_the_same_learner(name):
 def test_features_may_appear_later(tmp_path):
     random = np.random.default_rng(0)
     for oracle in (BallOracle(2.0), RidgeOracle(0.5), BoundedLinearOracle()):
-        learner = OracleCoalClassifier(range(2), oracle=oracle, slack="published")
+        learner = exact_learner(range(2), model__oracle=oracle, rule__slack="published")
         learner.tell(random.random((5, 2)), random.random((5, 2)))
         narrow = learner.cost_range(random.random((1, 4)))  # two unseen features
         assert narrow.width.shape == (1, 2)
         learner.tell(random.random((1, 3)), [[0.5, np.nan]]).tell(random.random((3, 4)), random.random((3, 2)))
         learner.save(tmp_path / "model.coalface")
-        again = OracleCoalClassifier.load(tmp_path / "model.coalface")
+        again = CoalClassifier.load(tmp_path / "model.coalface")
         assert_same_state(learner, again)
         rows = random.random((3, 4))
         np.testing.assert_array_equal(again.predict_cost(rows), learner.predict_cost(rows))
@@ -139,7 +146,7 @@ def test_ranges_hold_the_true_costs_if_the_slack_covers_the_noise():
     X = random.normal(size=(60, 2)) / 2
     truth = 0.5 + X @ np.array([[0.2, -0.1], [0.1, 0.2]])
     cost = truth + random.uniform(-0.02, 0.02, truth.shape)
-    learner = played(OracleCoalClassifier(range(2), oracle=BallOracle(2.0)), X, cost)
+    learner = played(exact_learner(range(2), model__oracle=BallOracle(2.0)), X, cost)
     ranges = learner.cost_range(X)
     assert ((ranges.lowest <= truth) & (truth <= ranges.highest)).all()
     assert learner.costs_queried_ < 120
@@ -160,7 +167,9 @@ def ridge_by_hand(X, cost, penalty=0.1):
 @pytest.mark.parametrize("slack", ["published", "noise-scaled"])
 def test_ranges_have_the_slack_of_their_round(name, slack):
     X, cost = problem(10, n=15)
-    learner = learner_for(name, oracle=RidgeOracle(0.1), slack=slack, mellowness=0.02, width_scale=1e-3)
+    learner = learner_for(
+        name, model__oracle=RidgeOracle(0.1), rule__slack=slack, mellowness=0.02, rule__width_scale=1e-3
+    )
     learner.tell(X[:10], cost[:10]).tell(X[10:], np.full((5, 3), np.nan))  # five rounds without an answer
     ranges = learner.cost_range(X)
     for label in range(3):
@@ -176,9 +185,10 @@ def test_ranges_have_the_slack_of_their_round(name, slack):
 
 def test_the_ellipsoid_is_that_of_the_second_order_learner():
     X, cost = problem(13, n=60)
-    shared = {"classes": range(3), "mellowness": 0.05, "slack": "noise-scaled", "width_scale": 1.0}
-    exact = OracleCoalClassifier(oracle=RidgeOracle(0.5), ranges="ellipsoid", **shared).tell(X[:40], cost[:40])
-    streaming = RidgeCoalClassifier(regularization=0.5, **shared).tell(X[:40], cost[:40])
+    exact = exact_learner(range(3), model=ExactModel(RidgeOracle(0.5), "ellipsoid"), mellowness=0.05)
+    streaming = clone(exact).set_params(model=RidgeModel(regularization=0.5))
+    exact.tell(X[:40], cost[:40])
+    streaming.tell(X[:40], cost[:40])
     one, other, predicted = exact.cost_range(X), streaming.cost_range(X), exact.predict_cost(X)
     inside = (predicted >= 0) & (predicted <= 1)  # elsewhere one clips predictions first, the other only ranges
     assert inside.mean() > 0.5
@@ -188,7 +198,7 @@ def test_the_ellipsoid_is_that_of_the_second_order_learner():
 
 def test_a_constraint_has_the_slack_of_the_round_after_its_answer():
     X, cost = problem(11, n=8)
-    learner = learner_for("dual", slack="published", mellowness=0.5).tell(X, cost)
+    learner = learner_for("dual", rule__slack="published", mellowness=0.5).tell(X, cost)
     constraints = learner.model_.spaces[1].constraints
     assert constraints.divisors.tolist() == list(range(1, 9))
     np.testing.assert_allclose(constraints.slacks, [0.5 * np.log(3 * past) for past in range(1, 9)])
@@ -205,7 +215,7 @@ def test_ranges_are_certified_to_a_quarter_of_the_width_threshold():
 
 def test_without_a_width_threshold_ranges_still_end():
     X, cost = problem(4, n=12)
-    learner = learner_for("dual", width_scale=0.0).tell(X, cost)
+    learner = learner_for("dual", rule__width_scale=0.0).tell(X, cost)
     model, settings = learner.model_, settings_of(learner)
     for row in model._dense(check_rows(X[:2])):
         for found in model.certified(row, settings, learner.round_):
@@ -215,7 +225,8 @@ def test_without_a_width_threshold_ranges_still_end():
 
 def test_the_constraints_of_the_theory_exclude_nothing_for_a_long_time():
     X, cost = problem(7, n=30)
-    learner = OracleCoalClassifier(range(3), oracle=BoundedLinearOracle(), schedule="theory", dimension=4, horizon=30)
+    model = ExactModel(BoundedLinearOracle(), schedule="theory", dimension=4, horizon=30)
+    learner = exact_learner(range(3), model=model)
     simulate(learner, X, cost)
     assert learner.costs_queried_ == 90
     schedule = TheorySchedule.of(3, BallOracle(), 4, 30, 0.05)
@@ -246,18 +257,20 @@ def test_an_emptied_version_space_is_warned_about_once_and_survived(name):
     ("params", "message"),
     [
         ({"ranges": "enumeration"}, "ranges='enumeration' needs a finite class, got BallOracle"),
-        ({"ranges": "dual", "oracle": TREE}, "ranges='dual' needs a convex class, got SklearnOracle. Use one of 'bis"),
+        (
+            {"ranges": "dual", "oracle": TREE},
+            "ranges='dual' needs a convex class, got SklearnOracle. Use one of 'bis",
+        ),
         ({"ranges": "ellipsoid", "oracle": BallOracle()}, "needs a RidgeOracle"),
         ({"schedule": "hopeful"}, "schedule must be one of 'practical', 'theory', got 'hopeful'"),
         ({"schedule": "theory", "horizon": 100}, "needs the horizon .* and the dimension"),
         ({"schedule": "theory", "horizon": 1, "dimension": 3}, "horizon must be a whole number of at least 2, got 1"),
         ({"schedule": "theory", "horizon": 9, "dimension": 3, "failure_probability": 0.5}, "at most 1/e, got 0.5"),
         ({"oracle": 3}, "must be a scikit-learn regressor, got int"),
-        ({"mellowness": -1}, "mellowness must be"),
     ],
 )
 def test_bad_parameters_are_refused_in_one_line(params, message):
-    learner = OracleCoalClassifier(["a", "b"], **params)
+    learner = exact_learner(["a", "b"], model=ExactModel(**params))
     with pytest.raises(InputError, match=message) as refused:
         learner.ask([[1.0]])
     assert "\n" not in str(refused.value)
@@ -274,14 +287,14 @@ def test_oracles_of_users_cannot_be_saved(tmp_path):
 def test_rows_outside_the_table_leave_no_trace():
     ledger = MemoryLedger()
     table = FiniteOracle.of_table([[0.1, 0.9], [0.8, 0.2]])
-    learner = OracleCoalClassifier(["a", "b"], oracle=table, ranges="enumeration").record_to(ledger)
+    learner = exact_learner(["a", "b"], model=ExactModel(table, "enumeration")).record_to(ledger)
     learner.tell([[1.0]], [[0.1, 0.2]])
     with pytest.raises(InputError, match="the last feature must be a point between 0 and 1, got 5"):
         learner.tell([[0.0], [5.0]], [[0.1, 0.2], [0.3, 0.4]])
     with pytest.raises(InputError, match=r"X must stay 1 wide, because .* table of costs, got 2"):
         learner.tell([[0.0, 1.0]], [[0.1, 0.2]])
     assert learner.round_ == 2
-    assert_same_state(OracleCoalClassifier.from_ledger(ledger), learner)
+    assert_same_state(CoalClassifier.from_ledger(ledger), learner)
 
 
 def test_a_damaged_file_is_refused(tmp_path):
@@ -305,5 +318,5 @@ def test_a_copy_goes_on_alone(name):
 
 def test_it_can_be_cloned():
     learner = clone(learner_for("dual"))
-    assert learner.oracle == BallOracle(2.0)
-    assert clone(learner_for("ensemble")).oracle.max_depth == 2
+    assert learner.model.oracle == BallOracle(2.0)
+    assert clone(learner_for("ensemble")).model.oracle.max_depth == 2

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier
+from coalface import Audits, Coal, CoalClassifier
 from coalface.rounds.queries import REASONS
 
 from ..problems import trained
@@ -28,7 +28,7 @@ def test_the_counts_are_those_of_the_mask(seed):
 
 
 def test_the_words_of_an_example_name_round_labels_and_reasons():
-    learner = CoalClassifier(classes=["refund", "billing"], warm_up=2)
+    learner = CoalClassifier(classes=["refund", "billing"], rule=Coal(warm_up=2))
     learner.tell([[1.0]], [[1.0, 0.0]])
     first, *lines = learner.ask([[1.0], [1.0]]).reason(0).splitlines()
     assert first == "round 2: asks for 2 of 2 costs"
@@ -53,7 +53,7 @@ def test_questions_cannot_be_changed_under_the_reader():
 
 
 def test_a_limit_says_what_it_dropped_and_leaves_the_rest_alone():
-    learner = CoalClassifier(classes=["a", "b", "c"], alike=None)
+    learner = CoalClassifier(classes=["a", "b", "c"], rule=Coal(alike=None))
     everything, limited = learner.ask([[1.0]] * 2), learner.ask([[1.0]] * 2, max_costs=4)
     assert limited.mask.tolist() == [[True, True, True], [True, False, False]]  # the earlier ones among equals
     assert limited.reasons[1].tolist() == ["warm-up", "over max_costs", "over max_costs"]
@@ -64,7 +64,7 @@ def test_a_limit_says_what_it_dropped_and_leaves_the_rest_alone():
 
 
 def test_a_limit_drops_no_audit_so_that_its_chance_stays_true():
-    learner, X = trained(1, 4, audit_rate=0.9, mellowness=0.01)
+    learner, X = trained(1, 4, audits=Audits(0.9), mellowness=0.01)
     queries = learner.ask(X)
     audits = int(queries.audit.sum())
     assert 0 < audits < queries.costs_asked

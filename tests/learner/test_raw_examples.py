@@ -15,11 +15,10 @@ from coalface import (
     JsonLinesLedger,
     MemoryLedger,
     OnlineModel,
-    OracleCoalClassifier,
-    RidgeCoalClassifier,
     simulate,
 )
 from coalface.errors import FileFormatError, InputError
+from coalface.paper import ExactModel
 
 from ..problems import state_of
 
@@ -231,12 +230,13 @@ def test_raw_examples_are_cross_validated():
     assert cross_val_score(CoalClassifier(), frame(), KINDS, cv=4).mean() > -0.1
 
 
-@pytest.mark.parametrize("kind", [RidgeCoalClassifier, OracleCoalClassifier])
-def test_other_learners_take_narrow_tables(kind, tmp_path):
+@pytest.mark.parametrize("model", ["ridge", ExactModel()], ids=str)
+def test_other_models_take_narrow_tables(model, tmp_path):
     rows = frame().drop(columns="text")
-    learner = kind(classes=["post", "money"]).tell(rows, COST)
+    learner = CoalClassifier(["post", "money"], model=model).tell(rows, COST)
     learner.save(tmp_path / "model")
-    np.testing.assert_array_equal(kind.load(tmp_path / "model").predict_cost(rows), learner.predict_cost(rows))
+    again = CoalClassifier.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_cost(rows), learner.predict_cost(rows))
 
 
 EMPTY = {"list": [], "tuple": (), "array": np.array([], object)}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from coalface import CoalClassifier, MemoryLedger, RidgeCoalClassifier, RidgeModel, simulate
-from coalface.errors import FileFormatError, InputError
+from coalface import Audits, Coal, CoalClassifier, MemoryLedger, RidgeModel, simulate
+from coalface.errors import InputError
 from coalface.models import device
 from coalface.studies.known.catalogue import load_known
 
@@ -24,7 +24,7 @@ EXCEPTIONS = {
 }
 
 
-@parametrize_with_checks([RidgeCoalClassifier()], expected_failed_checks=lambda _: EXCEPTIONS, **STRICT)
+@parametrize_with_checks([CoalClassifier(model="ridge")], expected_failed_checks=lambda _: EXCEPTIONS, **STRICT)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -34,7 +34,7 @@ def test_learning_does_not_depend_on_how_rows_are_split_over_calls(seed, cuts):
     X, cost = sparse_problem(seed, 3)
     random = np.random.default_rng(seed)
     cost = np.where(random.random(cost.shape) < 0.5, cost, np.nan)
-    whole, pieces = RidgeCoalClassifier(range(3)).tell(X, cost), RidgeCoalClassifier(range(3))
+    whole, pieces = CoalClassifier(range(3), model="ridge").tell(X, cost), CoalClassifier(range(3), model="ridge")
     edges = [0, *sorted(cuts), 120]
     for start, stop in pairwise(edges):
         pieces.tell(X[start:stop], cost[start:stop])
@@ -43,7 +43,7 @@ def test_learning_does_not_depend_on_how_rows_are_split_over_calls(seed, cuts):
 
 def test_it_predicts_what_scikit_learns_ridge_predicts():
     X, cost = dense_problem(2, 3)
-    learner = RidgeCoalClassifier(regularization=0.7).fit(X, cost=cost)
+    learner = CoalClassifier(model=RidgeModel(regularization=0.7)).fit(X, cost=cost)
     with_constant = np.hstack([np.ones((len(X), 1)), X])
     reference = Ridge(alpha=0.7, fit_intercept=False).fit(with_constant, cost)
     np.testing.assert_allclose(learner.predict_cost(X), reference.predict(with_constant), atol=1e-5)
@@ -52,29 +52,29 @@ def test_it_predicts_what_scikit_learns_ridge_predicts():
 @pytest.mark.parametrize("in_turn", [True, False])
 def test_a_simulated_run_equals_asking_and_telling_row_by_row(in_turn):
     X, cost = dense_problem(3, 4)
-    ours, theirs = (RidgeCoalClassifier(range(4), in_turn=in_turn, audit_rate=0.2) for _ in range(2))
+    ours, theirs = (
+        CoalClassifier(range(4), model="ridge", rule=Coal(in_turn=in_turn), audits=Audits(0.2)) for _ in range(2)
+    )
     simulate(ours, X, cost)
     assert state_of(ask_and_tell(theirs, X, cost)) == state_of(ours)
     assert 0 < ours.costs_queried_ < cost.size
 
 
-@pytest.mark.parametrize("some", [{}, {"regularization": 0.3, "fit_intercept": False}], ids=str)
-def test_a_run_cut_in_two_by_save_and_load_equals_the_run_in_one(tmp_path, some):
+@pytest.mark.parametrize("model", [RidgeModel(), RidgeModel(0.3, fit_intercept=False)], ids=str)
+def test_a_run_cut_in_two_by_save_and_load_equals_the_run_in_one(tmp_path, model):
     X, cost = dense_problem(1, 4)
-    params = {"classes": ["a", "b", "c", ""], "audit_rate": 0.3, **some}
-    whole, second = cut_in_two(RidgeCoalClassifier(**params), X, cost, tmp_path / "model")
+    learner = CoalClassifier(["a", "b", "c", ""], audits=Audits(0.3), model=model)
+    whole, second = cut_in_two(learner, X, cost, tmp_path / "model")
     assert state_of(second) == state_of(whole)
-    with pytest.raises(FileFormatError, match="was not saved by CoalClassifier"):
-        CoalClassifier.load(tmp_path / "model")
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_replaying_its_ledger_gives_the_same_learner(seed):
     X, cost = sparse_problem(seed, 4)
     ledger = MemoryLedger()
-    learner = RidgeCoalClassifier(range(4), audit_rate=0.2).record_to(ledger)
+    learner = CoalClassifier(range(4), model="ridge", audits=Audits(0.2)).record_to(ledger)
     eventful_life(learner, X, cost, seed)
-    assert state_of(RidgeCoalClassifier.from_ledger(ledger)) == state_of(learner)
+    assert state_of(CoalClassifier.from_ledger(ledger)) == state_of(learner)
 
 
 def test_it_asks_for_far_fewer_costs_than_there_are_and_ends_no_worse():
@@ -82,7 +82,7 @@ def test_it_asks_for_far_fewer_costs_than_there_are_and_ends_no_worse():
     order = np.random.default_rng(0).permutation(len(train))
     ends = {}
     for rule in ("coal", "passive"):
-        learner = RidgeCoalClassifier(train.classes, rule=rule)
+        learner = CoalClassifier(train.classes, model="ridge", rule=rule)
         ends[rule] = simulate(learner, train.X, train.cost, X_test=test.X, cost_test=test.cost, order=order, batch=8)
     assert ends["coal"].costs_queried[-1] < 0.25 * ends["passive"].costs_queried[-1]
     assert ends["coal"].test_cost[-1] < ends["passive"].test_cost[-1] + 0.01
@@ -90,30 +90,22 @@ def test_it_asks_for_far_fewer_costs_than_there_are_and_ends_no_worse():
 
 @pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf, None, 1e-13])
 def test_regularization_must_be_a_sensible_number(value):
-    learner = RidgeCoalClassifier(["a", "b"], regularization=value)
+    learner = CoalClassifier(["a", "b"], model=RidgeModel(regularization=value))
     with pytest.raises(InputError, match="regularization must be a finite number at least 1e-12 and at most 1e"):
         learner.tell([[1.0]], [[0.0, 1.0]])
     assert not hasattr(learner, "classes_")
 
 
-def test_it_is_coal_with_the_ridge_model_without_any_setting():
-    X, cost = dense_problem(5, 4)
-    ours, same = RidgeCoalClassifier(range(4)), CoalClassifier(range(4), model="ridge")
-    for learner in (ours, same):
-        simulate(learner, X, cost)
-    assert state_of(ours) == state_of(same)
-
-
 @pytest.mark.parametrize("word", ["light", "auto"])
 def test_a_word_for_regularization_is_known_or_an_error(word):
-    assert RidgeCoalClassifier(["a", "b"], regularization=word).tell([[1.0]], [[0.0, 1.0]]).round_ == 2
+    assert CoalClassifier(["a", "b"], model=RidgeModel(regularization=word)).tell([[1.0]], [[0.0, 1.0]]).round_ == 2
     with pytest.raises(InputError, match="regularization must be 'light', 'auto' or a number, got 'much'"):
-        RidgeCoalClassifier(["a", "b"], regularization="much").ask([[1.0]])
+        CoalClassifier(["a", "b"], model=RidgeModel(regularization="much")).ask([[1.0]])
 
 
 def test_rows_that_do_not_fit_into_memory_are_refused_and_leave_no_trace(monkeypatch):
     ledger = MemoryLedger()
-    learner = RidgeCoalClassifier(range(5)).record_to(ledger).tell(np.ones((1, 20)), np.ones((1, 5)))
+    learner = CoalClassifier(range(5), model="ridge").record_to(ledger).tell(np.ones((1, 20)), np.ones((1, 5)))
     before, written = state_of(learner), len(list(ledger))
     monkeypatch.setattr(device, "available_bytes", lambda: 10_000)
     with pytest.raises(InputError, match="Project X to fewer features, or use CoalClassifier"):
@@ -128,27 +120,24 @@ def test_rows_that_do_not_fit_into_memory_are_refused_and_leave_no_trace(monkeyp
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
 def test_scaled_features_are_the_same_problem_with_the_penalty_scaled_by_the_square(scale):
     X, cost = dense_problem(4, 3)
-    plain = RidgeCoalClassifier(range(3), fit_intercept=False, regularization=1.0).tell(X, cost)
-    scaled = RidgeCoalClassifier(range(3), fit_intercept=False, regularization=scale**2).tell(scale * X, cost)
+    plain = CoalClassifier(range(3), model=RidgeModel(fit_intercept=False, regularization=1.0)).tell(X, cost)
+    scaled = CoalClassifier(range(3), model=RidgeModel(fit_intercept=False, regularization=scale**2)).tell(
+        scale * X, cost
+    )
     np.testing.assert_allclose(scaled.predict_cost(scale * X), plain.predict_cost(X), atol=1e-5)
     np.testing.assert_allclose(scaled.cost_range(scale * X).width, plain.cost_range(X).width, atol=1e-4)
 
 
 def test_memory_follows_features_and_labels():
-    learner = RidgeCoalClassifier(range(10)).tell(np.ones((1, 200)), np.ones((1, 10)))
-    assert 0.9 < learner.nbytes_ / (2 * 10 * 200**2) < 1.3
+    learner = CoalClassifier(range(10), model="ridge").tell(np.ones((1, 200)), np.ones((1, 10)))
+    assert 0.9 < learner.model_.nbytes / (2 * 10 * 200**2) < 1.3
 
 
 def test_features_that_were_never_learned_take_no_memory():
-    learner = RidgeCoalClassifier(range(10)).tell(np.ones((1, 20)), np.ones((1, 10)))
-    before = learner.nbytes_
+    learner = CoalClassifier(range(10), model="ridge").tell(np.ones((1, 20)), np.ones((1, 10)))
+    before = learner.model_.nbytes
     learner.tell(np.ones((1, 2000)), np.full((1, 10), np.nan))
-    assert learner.nbytes_ == before
-
-
-def test_a_budget_is_refused_rather_than_overlooked():
-    with pytest.raises(InputError, match="RidgeCoalClassifier has no budget"):
-        RidgeCoalClassifier(["a", "b"]).start_budget({"costs": 10, "over": 100})
+    assert learner.model_.nbytes == before
 
 
 def test_an_interrupt_waits_until_a_row_is_learned_in_full(monkeypatch):

@@ -11,13 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import Budget, CoalClassifier
+from coalface import Abstain, Audits, Budget, Coal, CoalClassifier, OnlineModel
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.files.bundle import write_bundle
 from coalface.learner.recorder import plain_params
+from coalface.models.choice import described_model
 from coalface.structured import SequenceTagger
 
 from ..problems import DEFAULTS, ask_and_tell, cut_in_two, dense_problem, sparse_problem, state_of, trained
+
+MODEL = OnlineModel(learning_rate=2.0, accumulator="adagrad", sensitivity="derivative", fit_intercept=False)
 
 
 @pytest.fixture(scope="module")
@@ -34,10 +37,11 @@ def saved(tmp_path_factory):
     [
         {},
         DEFAULTS,
-        {"accumulator": "adagrad", "sensitivity": "derivative", "slack": "noise-scaled", "rule": "all-or-none"},
-        {"audit_rate": 0.5, "random_state": 7, "cost_bounds": (0, 1.0), "fit_intercept": False, "warm_up": 0},
+        {"model": MODEL, "rule__slack": "noise-scaled", "rule": "all-or-none"},
+        {"audits": Audits(0.5), "random_state": 7, "cost_bounds": (0, 1.0), "model__fit_intercept": False},
+        {"rule__warm_up": 0, "rule__alike": 0.5},
         {"cost_matrix": np.eye(4), "learning_rate": np.float32(0.25)},
-        {"abstain_cost": 0.25, "abstain_label": "nobody"},
+        {"abstain": Abstain(0.25, label="nobody")},
         {"budget": Budget(price=90.5, over=110, price_per_example=1.5, price_per_cost=0.5)},
     ],
     ids=str,
@@ -82,32 +86,21 @@ def test_the_parameters_are_restored(tmp_path):
     params = {
         "classes": ["a", "b"],
         "cost_matrix": [[0.0, 1.0], [0.5, 0.0]],
-        "rule": "no-domination",
+        "rule": Coal("no-domination", width_scale=0.25, warm_up=3, slack="noise-scaled", alike=0.75, miss_rate=0.25),
         "mellowness": 0.5,
-        "width_scale": 0.25,
-        "learning_rate": 2.0,
         "cost_bounds": (0.0, 2.0),
-        "warm_up": 3,
-        "slack": "noise-scaled",
-        "in_turn": True,
-        "audit_rate": 0.125,
-        "audits": "loss",
-        "accumulator": "adagrad",
-        "sensitivity": "derivative",
-        "fit_intercept": False,
+        "audits": Audits(0.125, by="loss"),
         "random_state": 9,
         "budget": {"over": 1000, "costs": 100.0},
-        "abstain_cost": 0.5,
-        "abstain_label": "ask a human",
-        "alike": 0.75,
-        "model": "online",
+        "abstain": Abstain(0.5, label="ask a human"),
+        "model": MODEL,
         "features": "auto",
-        "miss_rate": 0.25,
         "price_of_truth": 1.5,
     }
-    assert set(params) == set(CoalClassifier().get_params())
+    assert set(params) == set(CoalClassifier().get_params(deep=False))
     CoalClassifier(**params).save(tmp_path / "model")
-    again = CoalClassifier.load(tmp_path / "model").get_params()
+    again = CoalClassifier.load(tmp_path / "model").get_params(deep=False)
+    assert described_model(again.pop("model")) == described_model(params.pop("model"))
     assert again == params
 
 
@@ -199,7 +192,7 @@ def test_an_intact_bundle_that_is_not_a_learner_is_refused(tmp_path, change):
     learner, _ = trained()
     arrays = {"classes_": learner.classes_, **learner.model_.arrays(), **change.get("arrays", {})}
     arrays = {name: array for name, array in arrays.items() if array is not None}
-    meta = {"params": change.get("params", {"warm_up": 2})}
+    meta = {"params": change.get("params", {"mellowness": 0.5})}
     if change.get("width") != "missing":
         meta["width"] = 8
     write_bundle(tmp_path / "model", "model", meta, arrays)
@@ -208,7 +201,7 @@ def test_an_intact_bundle_that_is_not_a_learner_is_refused(tmp_path, change):
 
 
 def test_a_model_saved_before_savings_were_estimated_starts_without_an_estimate(tmp_path):
-    learner, X = trained(audit_rate=0.5, n=150)
+    learner, X = trained(audits=Audits(0.5), n=150)
     assert learner.saving_ is not None
     arrays = {"classes_": learner.classes_, **learner.model_.arrays()}
     del arrays["saving"]

@@ -8,19 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from coalface import Budget, CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
+from coalface import Budget, CoalClassifier
 from coalface.errors import InputError
 from coalface.evaluate.serving import simulate_serving
 from coalface.rounds.ledger import MemoryLedger
 from coalface.rounds.round import Round
+
+from ..problems import exact_learner
 
 LABELS = ["a", "b", "c"]
 KINDS = {
     "online": lambda: CoalClassifier(LABELS, model="online", random_state=3),
     "auto": lambda: CoalClassifier(LABELS, random_state=3),
     "classes": lambda: CoalClassifier(LABELS, model="classes", random_state=3),
-    "ridge": lambda: RidgeCoalClassifier(LABELS, random_state=3),
-    "exact": lambda: OracleCoalClassifier(LABELS, random_state=3),
+    "ridge": lambda: CoalClassifier(LABELS, model="ridge", random_state=3),
+    "exact": lambda: exact_learner(LABELS, random_state=3),
 }
 
 

@@ -14,10 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from coalface import CoalClassifier, OracleCoalClassifier
+from coalface import CoalClassifier, CommitteeModel, OnlineModel
 from coalface.learner.state import NotFittedError
 
-from ..problems import dense_problem, state_of
+from ..problems import dense_problem, exact_learner, state_of
 
 EXCEPTIONS = {
     "check_classifiers_train": "a row wider than those seen is welcome here: new features appear all along. What else "
@@ -32,9 +32,7 @@ STRICT = {"xfail_strict": True} if "xfail_strict" in signature(parametrize_with_
 
 
 @pytest.mark.filterwarnings("ignore::coalface.errors.EmptyVersionSpaceWarning")  # some checks learn pure noise
-@parametrize_with_checks(
-    [CoalClassifier(), OracleCoalClassifier()], expected_failed_checks=lambda _: EXCEPTIONS, **STRICT
-)
+@parametrize_with_checks([CoalClassifier(), exact_learner()], expected_failed_checks=lambda _: EXCEPTIONS, **STRICT)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -79,24 +77,25 @@ def test_a_grid_is_searched_by_cost_with_the_costs_routed():
     with sklearn.config_context(enable_metadata_routing=True):
         learner = CoalClassifier(model="online").set_fit_request(cost=True).set_score_request(cost=True)
         rates = [1e-6, 0.5]
-        search = GridSearchCV(learner, {"learning_rate": rates}, cv=KFold(4)).fit(X, cost=cost)
+        search = GridSearchCV(learner, {"model__learning_rate": rates}, cv=KFold(4)).fit(X, cost=cost)
         by_hand = []
         for rate in rates:
             scores = []
             for train, test in KFold(4).split(X):
-                fitted = CoalClassifier(model="online", learning_rate=rate).fit(X[train], cost=cost[train])
+                fitted = CoalClassifier(model=OnlineModel(learning_rate=rate)).fit(X[train], cost=cost[train])
                 paid = cost[test][np.arange(len(test)), fitted.predict(X[test])]
                 scores.append(-paid.astype(np.float64).mean())
             by_hand.append(np.mean(scores))
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], by_hand)
-    assert search.best_params_ == {"learning_rate": rates[int(np.argmax(by_hand))]}
+    assert search.best_params_ == {"model__learning_rate": rates[int(np.argmax(by_hand))]}
 
 
 def test_a_grid_is_searched_in_two_processes_and_the_winner_travels():
     X, y = load_digits(return_X_y=True)
     X, y = X[:200] / 16, y[:200]
-    search = GridSearchCV(CoalClassifier(), {"learning_rate": [0.1, 0.5]}, cv=2, n_jobs=2).fit(X, y)
-    alone = GridSearchCV(CoalClassifier(), {"learning_rate": [0.1, 0.5]}, cv=2).fit(X, y)
+    grid = {"model": [CommitteeModel(online=OnlineModel(learning_rate=rate)) for rate in (0.1, 0.5)]}
+    search = GridSearchCV(CoalClassifier(), grid, cv=2, n_jobs=2).fit(X, y)
+    alone = GridSearchCV(CoalClassifier(), grid, cv=2).fit(X, y)
     np.testing.assert_array_equal(search.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
     travelled = pickle.loads(pickle.dumps(search.best_estimator_))
     assert state_of(travelled) == state_of(alone.best_estimator_)
@@ -122,7 +121,7 @@ def test_a_clone_has_the_parameters_and_nothing_else():
 def test_parameters_set_later_apply_afterwards():
     learner = CoalClassifier(classes=["a", "b"], rule="passive").tell([[1.0]], [[0.0, 1.0]])
     assert learner.ask([[1.0]]).mask.all()
-    learner.set_params(rule="coal", mellowness=0.0, warm_up=0, width_scale=10.0)
+    learner.set_params(rule__variant="coal", mellowness=0.0, rule__warm_up=0, rule__width_scale=10.0)
     assert not learner.ask([[1.0]]).mask.any()
     with pytest.raises(ValueError, match="Invalid parameter"):
         learner.set_params(no_such=1)

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from coalface import CoalClassifier, Curve, MemoryLedger, Saving, simulate
+from coalface import Abstain, Audits, Coal, CoalClassifier, Curve, MemoryLedger, OnlineModel, Saving, simulate
 from coalface.errors import InputError
 from coalface.kernels.state import MEAN_COST, MEAN_PREDICTED, MEAN_REACHABLE, N_SAVING, ROUNDS, SQUARED_SHARES, VARIANCE
 from coalface.kernels.stopping import MEMORY, MIN_ROUNDS, saving_interval, saving_is_below
-from tests.single_rows import ask_row, tell_row
 
 from ..problems import ask_and_tell, dense_problem, state_of
 from ..reference.stopping import Round, reference_saving
@@ -25,8 +24,9 @@ def noisy(seed, n, n_labels=3, n_features=4):
 
 
 def auditing(n_labels=3, **params):
-    own = {"warm_up": 2, "mellowness": 0.001, "audit_rate": 0.2, "model": "online"}  # any model: this one is fast
-    return CoalClassifier(classes=range(n_labels), **{**own, **params})
+    rule, audits = Coal(warm_up=2), Audits(0.2)
+    learner = CoalClassifier(range(n_labels), rule=rule, mellowness=0.001, audits=audits, model="online")
+    return learner.set_params(**params)  # any model would do: this one is fast
 
 
 def decided(learner, queries, costs, candidates):
@@ -38,19 +38,19 @@ def decided(learner, queries, costs, candidates):
         queries.mask[0],
         costs[0],
         candidates[0],
-        np.inf if learner.abstain_cost is None else learner.abstain_cost,
+        np.inf if learner.abstain is None else learner.abstain.cost,
     )
 
 
-@pytest.mark.parametrize("abstain_cost", [None, 0.25])
-def test_the_estimate_is_the_references_also_when_it_has_begun_to_forget(abstain_cost):
+@pytest.mark.parametrize("abstain", [None, Abstain(0.25)], ids=str)
+def test_the_estimate_is_the_references_also_when_it_has_begun_to_forget(abstain):
     n = int(MEMORY) + 300
     X, _, cost = noisy(1, n)
     random = np.random.default_rng(1)
     cost[random.random(cost.shape) < 0.1] = np.nan
     allowed = random.random(cost.shape) < 0.8
     allowed[:, 0] |= ~allowed.any(axis=1)
-    learner = auditing(mellowness=0.003, abstain_cost=abstain_cost)
+    learner = auditing(mellowness=0.003, abstain=abstain)
     rounds = []
     for i in range(n):
         queries = learner.ask(X[i : i + 1], candidates=allowed[i : i + 1])
@@ -67,7 +67,7 @@ def test_the_estimate_is_the_references_also_when_it_has_begun_to_forget(abstain
             assert found.estimate - found.low == pytest.approx(expected.half, rel=1e-9)
     chances = np.array([each.chance for each in rounds])
     assert 0.3 < np.mean(chances < 1) < 0.95
-    assert (abstain_cost is None) == all(each.answer is not None for each in rounds)
+    assert (abstain is None) == all(each.answer is not None for each in rounds)
 
 
 def test_over_many_streams_the_estimate_is_right_on_average_and_the_interval_holds_the_truth():
@@ -94,7 +94,9 @@ def test_over_many_streams_the_estimate_is_right_on_average_and_the_interval_hol
 
 
 @pytest.mark.parametrize(
-    ("n_labels", "params"), [(1, {"audit_rate": 1.0}), (3, {"rule": "passive"}), (3, {"warm_up": 400})], ids=str
+    ("n_labels", "params"),
+    [(1, {"audits": Audits(1.0)}), (3, {"rule__variant": "passive"}), (3, {"rule__warm_up": 400})],
+    ids=str,
 )
 def test_where_everything_is_asked_for_the_cost_is_the_plain_mean(n_labels, params):
     X, cost = dense_problem(3, n_labels, 400)
@@ -137,7 +139,7 @@ def test_without_audits_or_with_few_rounds_there_is_no_estimate():
     assert not learner.should_stop(10.0)
     simulate(learner, X[99:100], cost[99:100])
     assert learner.saving_.rounds == 100
-    simulate(learner.set_params(audit_rate=0.0), X[100:], cost[100:])
+    simulate(learner.set_params(audits=None), X[100:], cost[100:])
     assert learner.saving_ is None
 
 
@@ -157,13 +159,12 @@ def fitted(learner, X, cost):
     learner.partial_fit(X, cost=cost)
 
 
-def told_by_row_otherwise(learner, X, cost):
-    columns = np.flatnonzero(X[0])
-    others = np.flatnonzero(~learner.ask(X[:1]).mask[0])
-    tell_row(learner, columns, X[0, columns], others[:1], cost[0, others[:1]])
+def told_otherwise(learner, X, cost):
+    others = ~learner.ask(X).mask
+    learner.tell(X, np.where(others, cost, np.nan), asked=others)
 
 
-@pytest.mark.parametrize("act", [retold, told_by_mask, told_limited, fitted, told_by_row_otherwise])
+@pytest.mark.parametrize("act", [retold, told_by_mask, told_limited, fitted, told_otherwise])
 def test_a_round_whose_chances_are_unknown_resets_the_estimate(act):
     X, _, cost = noisy(4, 400)
     learner = auditing(mellowness=0.01)
@@ -198,16 +199,6 @@ def test_a_batch_counts_as_it_looked_when_it_was_asked_about():
     fresh = auditing()
     fresh.tell(X[100:], answers, asked=queries)  # what was asked may be told to another learner
     assert fresh.saving_.cost == pytest.approx(reference_saving(rounds).cost, rel=1e-9)
-
-
-def test_rows_told_one_by_one_as_they_were_asked_count_like_those_of_a_batch():
-    X, _, cost = noisy(7, 150)
-    one, other = auditing(in_turn=False), ask_and_tell(auditing(in_turn=False), X, cost)
-    for row, costs in zip(X, cost, strict=True):
-        labels = ask_row(one, np.arange(4), row)
-        tell_row(one, np.arange(4), row, labels, costs[labels])
-    assert state_of(one) == state_of(other)
-    assert one.saving_ is not None
 
 
 # -- guards
@@ -246,7 +237,11 @@ def test_a_learner_with_narrow_ranges_in_the_wrong_place_does_not_stop():
     # With this learning rate the predictions for the true digit stay near 0.5 long after answers are mostly right.
     X, y = load_digits(return_X_y=True)
     learner = CoalClassifier(
-        classes=range(10), audit_rate=0.3, learning_rate=0.1, mellowness=0.03, slack="noise-scaled", model="online"
+        classes=range(10),
+        audits=Audits(0.3),
+        model=OnlineModel(learning_rate=0.1),
+        mellowness=0.03,
+        rule=Coal(slack="noise-scaled"),
     )
     curve = simulate(learner, X / 16, (1.0 - np.eye(10))[y], stop_saving=0.03)
     assert not curve.stopped
@@ -258,7 +253,11 @@ def test_a_learner_with_narrow_ranges_in_the_wrong_place_does_not_stop():
 def test_a_learner_that_has_collapsed_does_not_stop():
     X, y = load_digits(return_X_y=True)
     learner = CoalClassifier(
-        classes=range(10), audit_rate=0.02, warm_up=1, mellowness=1e-6, learning_rate=1e-3, model="online"
+        classes=range(10),
+        audits=Audits(0.02),
+        rule=Coal(warm_up=1),
+        mellowness=1e-6,
+        model=OnlineModel(learning_rate=1e-3),
     )
     learner.tell([X[0] / 16] * 300, [[0.0] + [1.0] * 9] * 300)  # it has seen one example, and believes in it
     simulate(learner, X / 16, (1.0 - np.eye(10))[y])
@@ -269,7 +268,9 @@ def test_a_learner_that_has_collapsed_does_not_stop():
 # -- runs that end
 
 
-@pytest.mark.parametrize("params", [{}, {"cost_bounds": (0, 10)}, {"abstain_cost": 0.3}, {"rule": "passive"}], ids=str)
+@pytest.mark.parametrize(
+    "params", [{}, {"cost_bounds": (0, 10)}, {"abstain": Abstain(0.3)}, {"rule__variant": "passive"}], ids=str
+)
 def test_a_stopped_run_ends_where_the_loop_of_ask_and_tell_would(params):
     X, _, cost = noisy(8, 1500)
     learner, other = auditing(**params), auditing(**params)
@@ -325,12 +326,14 @@ def test_a_saving_must_be_a_cost(saving):
 
 def test_without_audits_stopping_is_refused_and_the_remedy_named():
     X, _, cost = noisy(12, 5)
-    learner = auditing(audit_rate=0.0)
+    learner = auditing(audits=None)
     for name, call in (
         ("saving", lambda: learner.should_stop(0.1)),
         ("stop_saving", lambda: simulate(learner, X, cost, stop_saving=0.1)),
     ):
-        with pytest.raises(InputError, match=f"^{name} needs audits.*audit_rate must be above 0, got 0.0. Set it to"):
+        with pytest.raises(
+            InputError, match=f"^{name} needs audits.*audits rate must be above 0, got 0.0. Pass audits="
+        ):
             call()
     assert state_of(learner) is None
 

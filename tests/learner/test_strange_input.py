@@ -8,20 +8,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from coalface import CoalClassifier, simulate
+from coalface import Coal, CoalClassifier, simulate
 from coalface.errors import CoalfaceError, InputError
 from coalface.learner.pool import possible_savings
-from tests.single_rows import tell_row
 
 from ..problems import COST, ROW, csr, state_of
 
 NAN, INF = np.nan, np.inf
-
-
-def test_nothing_asked_on_a_single_row_closes_its_round(learner):
-    tell_row(learner, [0], [1.0], [], [])
-    tell_row(learner, [], [], learner.classes_[:0], [])
-    assert learner.round_ == 6
 
 
 def test_no_rows_are_no_work(learner):
@@ -92,7 +85,7 @@ def test_numbers_of_every_type_are_values(dtype):
 
 @pytest.mark.parametrize("n_labels", [1, 2, 5000])
 def test_any_number_of_labels(n_labels):
-    learner = CoalClassifier(classes=range(n_labels), warm_up=1)
+    learner = CoalClassifier(classes=range(n_labels), rule=Coal(warm_up=1))
     cost = np.linspace(1, 0, n_labels)[None] if n_labels > 1 else np.array([[0.5]])
     learner.tell(ROW, cost).tell(ROW, cost)
     assert learner.predict(ROW)[0] == n_labels - 1

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import Budget, CoalClassifier, MemoryLedger, RidgeCoalClassifier, simulate
+from coalface import Abstain, Audits, Budget, Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import AUDIT, WITH_THE_TRUTH
-from tests.single_rows import ask_row, tell_row
 
 from ..problems import ask_and_tell, ask_and_tell_in_batches, dense_problem, matrix_costs, sparse_problem, state_of
 
@@ -17,15 +16,15 @@ MATRIX = np.abs(np.subtract.outer(np.arange(K), np.arange(K))) / (K - 1)
 PRICES = [0.5, 1, 1.5, 2, 3.7, K, K + 1]
 SETTINGS = [
     {"model": "online"},
-    {"model": "online", "in_turn": False, "audit_rate": 0.4},
-    {"model": "online", "audit_rate": 0.0, "rule": "all-or-none"},
-    {"model": "online", "rule": "no-domination", "mellowness": 0.01, "alike": 0.9},
-    {"model": "online", "budget": Budget(costs=150, over=120), "audit_rate": 0.3},
+    {"model": "online", "rule__in_turn": False, "audits": Audits(0.4)},
+    {"model": "online", "audits": None, "rule": "all-or-none"},
+    {"model": "online", "rule": "no-domination", "mellowness": 0.01, "rule__alike": 0.9},
+    {"model": "online", "budget": Budget(costs=150, over=120), "audits": Audits(0.3)},
     {"model": "online", "budget": Budget(price=300, over=120, price_per_example=2.0, price_per_cost=0.5)},
-    {"model": "online", "abstain_cost": 0.2},
-    {"model": "ridge", "audit_rate": 0.3},
-    {"model": "auto", "audit_rate": 0.3},
-    {"model": "online", "audit_rate": 0.4, "miss_rate": 0.1, "mellowness": 0.01},
+    {"model": "online", "abstain": Abstain(0.2)},
+    {"model": "ridge", "audits": Audits(0.3)},
+    {"model": "auto", "audits": Audits(0.3)},
+    {"model": "online", "audits": Audits(0.4), "rule__miss_rate": 0.1, "mellowness": 0.01},
 ]
 
 
@@ -36,7 +35,8 @@ def problem(seed=0, n=120):
 
 
 def learner_with(price, **params):
-    return CoalClassifier(classes=range(K), cost_matrix=MATRIX, price_of_truth=price, **{"warm_up": 3, **params})
+    learner = CoalClassifier(classes=range(K), cost_matrix=MATRIX, price_of_truth=price)
+    return learner.set_params(**{"rule__warm_up": 3, **params})
 
 
 def wanted_alone(learner, X, **more):
@@ -55,8 +55,7 @@ def wanted_alone(learner, X, **more):
 @pytest.mark.parametrize("price", PRICES)
 def test_the_true_label_is_asked_for_where_as_many_costs_are_wanted(price, params):
     X, _, cost = problem()
-    learner = learner_with(price, **params, alike=None) if "alike" not in params else learner_with(price, **params)
-    learner.set_params(alike=None, budget=None)
+    learner = learner_with(price, **params).set_params(rule__alike=None, budget=None)
     simulate(learner, X[:60], cost[:60])
     queries, alone = learner.ask(X[60:]), wanted_alone(learner, X[60:])
     n_wanted = alone.mask.sum(axis=1)
@@ -70,7 +69,9 @@ def test_the_true_label_is_asked_for_where_as_many_costs_are_wanted(price, param
 @pytest.mark.parametrize("price", [1, 2, 3])
 def test_the_chance_of_every_label_is_the_share_of_seeds_that_ask_for_it(price):
     X, _, cost = problem()
-    learner = learner_with(price, model="online", audit_rate=0.5, in_turn=False, alike=None, mellowness=0.002)
+    learner = learner_with(
+        price, model="online", audits=Audits(0.5), rule__in_turn=False, rule__alike=None, mellowness=0.002
+    )
     simulate(learner, X[:60], cost[:60])
     asked, propensity = np.zeros((60, K)), None
     for seed in range(300):
@@ -85,7 +86,7 @@ def test_the_chance_of_every_label_is_the_share_of_seeds_that_ask_for_it(price):
 
 def test_reasons_tell_what_the_rule_wanted_and_what_comes_with_the_true_label():
     X, _, cost = problem()
-    learner = learner_with(2, model="online", audit_rate=0.0)
+    learner = learner_with(2, model="online", audits=None)
     simulate(learner, X[:60], cost[:60])
     queries, alone = learner.ask(X[60:]), wanted_alone(learner, X[60:])
     rows = np.flatnonzero(queries.truth & (alone.mask.sum(axis=1) < K))
@@ -104,7 +105,7 @@ def test_reasons_tell_what_the_rule_wanted_and_what_comes_with_the_true_label():
 
 def test_an_audit_alone_asks_for_the_true_label_at_a_price_of_one():
     X, _, cost = problem()
-    learner = learner_with(1, model="online", audit_rate=0.5, alike=None, mellowness=0.002)
+    learner = learner_with(1, model="online", audits=Audits(0.5), rule__alike=None, mellowness=0.002)
     simulate(learner, X[:60], cost[:60])
     queries, alone = learner.ask(X[60:]), wanted_alone(learner, X[60:])
     only_audit = alone.audit.any(axis=1) & (alone.mask.sum(axis=1) == 1)
@@ -131,7 +132,7 @@ def test_equal_examples_ask_once_and_candidates_bound_what_comes_with_the_true_l
 
 def test_max_costs_counts_a_true_label_as_its_price_and_drops_it_whole():
     X, _, cost = problem()
-    learner = learner_with(2.5, model="online", audit_rate=0.3)
+    learner = learner_with(2.5, model="online", audits=Audits(0.3))
     simulate(learner, X[:40], cost[:40])
     everything = learner.ask(X[40:])
     assert everything.truths_asked > 3
@@ -148,7 +149,7 @@ def test_max_costs_counts_a_true_label_as_its_price_and_drops_it_whole():
 
 def test_costs_given_one_by_one_end_the_question_for_the_true_label():
     X, _, cost = problem()
-    learner = learner_with(2, model="online", in_turn=False, audit_rate=0.0)
+    learner = learner_with(2, model="online", rule__in_turn=False, audits=None)
     simulate(learner, X[:60], cost[:60])
     queries, alone = learner.ask(X[60:]), wanted_alone(learner, X[60:])
     i = int(np.argmax(queries.truth & (alone.mask.sum(axis=1) < K)))
@@ -262,14 +263,6 @@ def test_an_interview_asks_for_true_labels_and_costs():
     assert calls["costs"] > 0
 
 
-def test_the_fast_path_counts_a_true_label_too():
-    learner = learner_with(2, model="online", audit_rate=0.0)
-    labels = ask_row(learner, [0], [1.0])
-    assert len(labels) == K
-    tell_row(learner, [0], [1.0], labels, MATRIX[2][labels])
-    assert (learner.totals_.truths, learner.costs_queried_) == (1, 0)
-
-
 # -- parity, replay, files, money --------------------------------------------------------------------
 
 
@@ -310,7 +303,7 @@ def test_a_price_that_is_never_worth_it_changes_nothing(seed, model, audit_rate,
     X, cost = dense_problem(seed % 1000, K, 60)
     cost = matrix_costs(cost)
     matrix = np.array([cost[cost.argmin(axis=1) == k][:1].reshape(-1, K).sum(axis=0) for k in range(K)])
-    params = {"model": model, "audit_rate": audit_rate, "in_turn": in_turn, "random_state": seed}
+    params = {"model": model, "audits": Audits(audit_rate), "rule": Coal(in_turn=in_turn), "random_state": seed}
     never = CoalClassifier(classes=range(K), **params)
     dear = CoalClassifier(classes=range(K), cost_matrix=matrix, price_of_truth=K + 0.5, **params)
     simulate(never, X, cost)
@@ -333,10 +326,10 @@ def test_a_saved_learner_keeps_its_true_labels(model, tmp_path):
     assert state_of(learner) == state_of(again)
 
 
-@pytest.mark.parametrize("kind", [CoalClassifier, RidgeCoalClassifier])
-def test_counters_of_an_earlier_version_are_filled_up(kind, tmp_path):
+@pytest.mark.parametrize("model", ["auto", "ridge"])
+def test_counters_of_an_earlier_version_are_filled_up(model, tmp_path):
     X, _, cost = problem()
-    learner = kind(classes=range(K))
+    learner = CoalClassifier(classes=range(K), model=model)
     simulate(learner, X, cost)
     model = learner.model_
     saved = {name: array[:5] if name.endswith("counters") else array for name, array in model.saved().items()}

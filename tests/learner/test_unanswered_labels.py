@@ -6,8 +6,10 @@ import warnings
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier, simulate
+from coalface import Abstain, CoalClassifier, simulate
 from coalface.errors import UnansweredWarning
+
+from ..problems import exact_learner
 
 NAN = np.nan
 X = [[1.0, 0.5], [0.5, 1.0]] * 20
@@ -15,8 +17,8 @@ KINDS = [
     lambda **params: CoalClassifier(["a", "b", "c"], model="online", **params),
     lambda **params: CoalClassifier(["a", "b", "c"], model="auto", **params),
     lambda **params: CoalClassifier(["a", "b", "c"], model="forest", **params),
-    lambda **params: RidgeCoalClassifier(["a", "b", "c"], **params),
-    lambda **params: OracleCoalClassifier(["a", "b", "c"], **params),
+    lambda **params: CoalClassifier(["a", "b", "c"], model="ridge", **params),
+    lambda **params: exact_learner(["a", "b", "c"], **params),
     lambda **params: CoalClassifier.as_published(classes=["a", "b", "c"], **params),
 ]
 
@@ -38,13 +40,13 @@ def test_a_silent_label_counts_as_the_middle_of_the_bounds(make):
 
 
 def test_candidates_and_abstaining_hold_for_silent_labels():
-    learner = CoalClassifier(["a", "b", "c"], abstain_cost=0.4).tell(X, [[0.9, NAN, 0.8]] * 40)
+    learner = CoalClassifier(["a", "b", "c"], abstain=Abstain(0.4)).tell(X, [[0.9, NAN, 0.8]] * 40)
     only = np.tile([True, False, True], (40, 1))
     with pytest.warns(UnansweredWarning):
         assert set(learner.predict(X)) == {"abstain"}
-    learner.set_params(abstain_cost=0.6)
+    learner.set_params(abstain=Abstain(0.6))
     assert set(learner.predict(X)) == {"b"}
-    assert set(learner.set_params(abstain_cost=None).predict(X, candidates=only)) == {"c"}
+    assert set(learner.set_params(abstain=None).predict(X, candidates=only)) == {"c"}
 
 
 def test_a_learner_without_any_answer_predicts_the_first_label():

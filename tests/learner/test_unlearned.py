@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier
+from coalface import Audits, Coal, CoalClassifier
 from coalface.errors import UnlearnedWarning
 
 
@@ -21,7 +21,7 @@ def test_a_rare_label_that_is_never_predicted_is_named():
     with pytest.warns(
         UnlearnedWarning, match=r"'fraud' is not predicted .* 'fraud' \(\d+ examples\). Pass audits='loss'"
     ):
-        learner = CoalClassifier(model="online", warm_up=50, mellowness=1e-9, audit_rate=0.0).fit(
+        learner = CoalClassifier(model="online", rule=Coal(warm_up=50), mellowness=1e-9, audits=None).fit(
             X[:, :1], y, active=True
         )
     assert set(learner.predict(X[:, :1])) == {"fine"}
@@ -29,9 +29,9 @@ def test_a_rare_label_that_is_never_predicted_is_named():
 
 def test_audits_that_are_set_already_are_not_advised():
     X, y = imbalanced(2_000, 0.05)
-    told = r"\(\d+ examples\)\. Raise mellowness or audit_rate\.$"
+    told = r"\(\d+ examples\)\. Raise mellowness or the rate of audits\.$"
     with pytest.warns(UnlearnedWarning, match=told):
-        CoalClassifier(model="online", warm_up=50, mellowness=1e-9, audits="loss", audit_rate=0.0).fit(
+        CoalClassifier(model="online", rule=Coal(warm_up=50), mellowness=1e-9, audits=Audits(0.0, by="loss")).fit(
             X[:, :1], y, active=True
         )
 

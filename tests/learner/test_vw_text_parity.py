@@ -35,9 +35,7 @@ def published(data, *, largest=1.0, interactions=None, learning_rate=0.5, accumu
     return CoalClassifier.as_published(
         classes=data.classes,
         mellowness=settings.pop("mellowness", 0.1) / largest,
-        model=OnlineModel(interactions),
-        learning_rate=rate,
-        accumulator=accumulator,
+        model=OnlineModel(learning_rate=rate, accumulator=accumulator, interactions=interactions),
         cost_bounds=(0.0, largest),
         **settings,
     )
@@ -96,13 +94,13 @@ def assert_same(ours, wheel):
         ("--adax", {"accumulator": "adax"}),
         (
             "--mellowness 0.001 --adax --range_c 0.2 -l 0.3",
-            {"mellowness": 0.001, "accumulator": "adax", "width_scale": 0.2, "learning_rate": 0.3},
+            {"mellowness": 0.001, "accumulator": "adax", "rule__width_scale": 0.2, "learning_rate": 0.3},
         ),
         (
             "--mellowness 0.001 --adax --domination 0",
             {"mellowness": 0.001, "accumulator": "adax", "rule": "no-domination"},
         ),
-        ("--mellowness 0.001 --noconstant", {"mellowness": 0.001, "fit_intercept": False}),
+        ("--mellowness 0.001 --noconstant", {"mellowness": 0.001, "model__fit_intercept": False}),
         (
             "--mellowness 0.001 --adax -q ab --ngram 2",
             {"mellowness": 0.001, "accumulator": "adax", "pairs": ["ab"], "reading": {"ngrams": ["2"]}},

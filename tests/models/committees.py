@@ -13,7 +13,7 @@ NAN = np.nan
 
 
 def auto(**params):
-    return CoalClassifier(range(K), **{"model": "auto", **params})
+    return CoalClassifier(range(K)).set_params(**params)
 
 
 def names_of(learner):

@@ -4,14 +4,13 @@ import numpy as np
 
 from coalface import CoalClassifier
 from coalface.data.rows import check_rows
-from coalface.learner.parameters import settings_for
 from coalface.models.forest import ForestModel
 
 from ..problems import dense_problem, matrix_costs
 
 
 def setting(n_labels, **params):
-    return settings_for(n_labels, {**CoalClassifier().get_params(), **params})
+    return CoalClassifier().set_params(**params).settings_for(n_labels)
 
 
 def problem(seed, n=60, n_labels=3, known=0.6, n_columns=4):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from benchmarks.misspecified import outside, problem
+from sklearn.base import clone
 
-from coalface import OracleCoalClassifier
+from coalface import CoalClassifier
 from coalface.errors import InputError, MisspecifiedWarning
 from coalface.paper.engine import certified_range
 from coalface.paper.engines import Bisection, Enumeration
@@ -13,11 +14,13 @@ from coalface.paper.oracles import BallOracle
 from coalface.paper.user_oracles import FiniteOracle
 from coalface.paper.version_space import LabelAnswers, VersionSpace
 
+from ..problems import exact_learner
+
 N = 40
 
 
 def told(oracle, X, cost, **params):
-    return OracleCoalClassifier(range(cost.shape[1]), oracle=oracle, **params).tell(X, cost)
+    return exact_learner(range(cost.shape[1]), model__oracle=oracle, **params).tell(X, cost)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
@@ -53,7 +56,7 @@ def test_the_unit_of_the_features_does_not_change_a_decision():
     X, _, cost = problem(N, n_features=2, scale=1.0)
     masks = []
     for scale in (1.0, 2.0**-20, 2.0**20):
-        learner = OracleCoalClassifier(range(3), warm_up=0)
+        learner = exact_learner(range(3), rule__warm_up=0)
         for i in range(15):
             queries = learner.ask(scale * X[i : i + 1])
             learner.tell(scale * X[i : i + 1], np.where(queries.mask, cost[i : i + 1], np.nan), asked=queries)
@@ -65,7 +68,7 @@ def test_the_chosen_ball_is_saved_and_restored(tmp_path):
     X, _, cost = problem(N, n_features=2, scale=1e-3)
     learner = told("auto", X, cost)
     learner.save(tmp_path / "model")
-    again = OracleCoalClassifier.load(tmp_path / "model")
+    again = CoalClassifier.load(tmp_path / "model")
     assert (again.model_.unit, again.model_.checked_oracle) == (learner.model_.unit, learner.model_.checked_oracle)
     np.testing.assert_array_equal(again.cost_range(X[:3]).highest, learner.cost_range(X[:3]).highest)
     assert ExactModel().plain()["oracle"] == "auto"
@@ -73,36 +76,39 @@ def test_the_chosen_ball_is_saved_and_restored(tmp_path):
 
 def test_multiplicative_weights_without_a_width_threshold_are_refused_instead_of_running_for_ever():
     refused = "width_scale must be above 0 with ranges='multiplicative-weights'.* Use ranges='dual'"
-    learner = OracleCoalClassifier(range(2), ranges="multiplicative-weights", oracle=BallOracle(2.0), width_scale=0.0)
+    model = ExactModel(BallOracle(2.0), "multiplicative-weights")
+    learner = exact_learner(range(2), model=model, rule__width_scale=0.0)
     with pytest.raises(InputError, match=refused):
         learner.ask([[1.0]])
-    learner = OracleCoalClassifier(range(2), ranges="multiplicative-weights", oracle=BallOracle(2.0))
-    learner.tell([[0.5], [1.0]], [[0.2, 0.8], [0.1, 0.9]]).set_params(width_scale=0.0)
+    learner = exact_learner(range(2), model=model)
+    learner.tell([[0.5], [1.0]], [[0.2, 0.8], [0.1, 0.9]]).set_params(rule__width_scale=0.0)
     with pytest.raises(InputError, match=refused):
         learner.cost_range([[0.7]])
 
 
 def test_the_theory_takes_its_constant():
-    learner = OracleCoalClassifier(range(2), schedule="theory", dimension=3, horizon=50, constant=0.01)
-    published = OracleCoalClassifier(range(2), schedule="theory", dimension=3, horizon=50)
+    theory = ExactModel(schedule="theory", dimension=3, horizon=50)
+    published = exact_learner(range(2), model=theory)
+    learner = clone(published).set_params(model__constant=0.01)
     slacks = [one.begin().model_.theory.summed_slack(40) for one in (learner, published)]
     assert slacks[0] == pytest.approx(3 * 0.01 * (3 * np.log(50) + np.log(8 * 2 * np.e * 4 * 50**2 / 0.05)))
     assert slacks[1] == 3 * 39
     with pytest.raises(InputError, match="constant must be"):
-        OracleCoalClassifier(range(2), schedule="theory", dimension=3, horizon=50, constant=0).ask([[1.0]])
+        clone(published).set_params(model__constant=0).ask([[1.0]])
 
 
 def test_the_theory_refuses_a_horizon_that_has_passed_and_a_dimension_below_the_data():
     X, cost = np.eye(3)[[0, 1, 2, 0]], np.tile([0.1, 0.9], (4, 1))
-    learner = OracleCoalClassifier(range(2), schedule="theory", dimension=4, horizon=3)
+    new = exact_learner(range(2), model=ExactModel(schedule="theory", dimension=4, horizon=3))
+    learner = clone(new)
     learner.tell(X[:3], cost[:3]).cost_range(X)  # a last look
     before = learner.costs_queried_, learner.round_
     with pytest.raises(InputError, match="horizon=3 is the number of examples in all, got example 5"):
         learner.tell(X[:1], cost[:1]).ask(X[:1])
     with pytest.raises(InputError, match="horizon=3 is the number of examples in all, got example 4"):
-        OracleCoalClassifier(range(2), schedule="theory", dimension=4, horizon=3).tell(X, cost)
+        clone(new).tell(X, cost)
     with pytest.raises(InputError, match=r"dimension must be at least 4, .* got 3"):
-        OracleCoalClassifier(range(2), schedule="theory", dimension=3, horizon=9).tell(X, cost)
+        clone(new).set_params(model__dimension=3, model__horizon=9).tell(X, cost)
     assert before[1] == 4
 
 

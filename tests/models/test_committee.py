@@ -7,9 +7,8 @@ from scipy import sparse
 from coalface import Budget, CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError
 from coalface.models.committee import CommitteeModel
-from tests.single_rows import ask_row, tell_row
 
-from ..problems import ask_and_tell, come_back, dense_problem, sparse_problem, state_of
+from ..problems import ask_and_tell, come_back, csr, dense_problem, sparse_problem, state_of
 from .committees import NAMES, NAN, K, auto, names_of, online_state
 
 
@@ -167,9 +166,9 @@ def answered_late(learner, X, cost):
 
 def row_by_row(learner, X, cost):
     for i in range(60):
-        columns, values = X[[i]].indices, X[[i]].data
-        asked = ask_row(learner, [*columns, 399 + i], [*values, 1.0])
-        tell_row(learner, [*columns, 399 + i], [*values, 1.0], asked, cost[i, asked])
+        row = csr([*X[[i]].data, 1.0], [*X[[i]].indices, 399 + i], width=400 + i)
+        queries = learner.ask(row)
+        learner.tell(row, np.where(queries.mask, cost[i], NAN), asked=queries)
 
 
 WAYS = [

@@ -5,10 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from coalface import Budget, CoalClassifier, MemoryLedger, simulate
+from coalface import Abstain, Audits, Budget, Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.paper import ExactModel
-from tests.single_rows import ask_row, tell_row
 
 from ..problems import ask_and_tell, dense_problem, matrix_costs, state_of
 from .committees import NAMES, NAN, K, auto, full, names_of, online_state
@@ -30,7 +29,7 @@ def test_with_a_budget_a_full_committee_asks_what_the_online_model_asks(price):
 
 @pytest.mark.parametrize("in_turn", [True, False])
 def test_the_leaders_predictions_and_ranges_are_the_learners(in_turn):
-    learner = full(in_turn=in_turn, audit_rate=0.3)
+    learner = full(rule__in_turn=in_turn, audits=Audits(0.3))
     X, _ = dense_problem(10, K, 40)
     candidates = np.random.default_rng(10).random((40, K)) < 0.7
     candidates[:, 1] = True
@@ -40,26 +39,12 @@ def test_the_leaders_predictions_and_ranges_are_the_learners(in_turn):
     np.testing.assert_array_equal(
         learner.predict(X, candidates=candidates), np.where(candidates, predicted, np.inf).argmin(axis=1)
     )
-    learner.set_params(abstain_cost=0.25)
+    learner.set_params(abstain=Abstain(0.25))
     best = np.where(candidates, predicted, np.inf)
     expected = np.where(best.min(axis=1) > np.float32(0.25), -1, best.argmin(axis=1))
     assert {-1} < set(expected.tolist())
     np.testing.assert_array_equal(learner.predict(X, candidates=candidates), expected)
     assert not np.any(learner.ask(X).mask & (learner.cost_range(X).lowest > np.float32(0.25)) & ~learner.ask(X).audit)
-
-
-def test_single_rows_are_asked_about_and_told_like_tables():
-    X, cost = dense_problem(11, K, 40)
-    X += 1.0  # no zeros, so that a sparse row is a dense one
-    tables, rows = auto(audit_rate=0.2), auto(audit_rate=0.2)
-    for i in range(40):
-        queries = tables.ask(X[i : i + 1])
-        asked = ask_row(rows, np.arange(8), X[i])
-        assert set(asked.tolist()) == set(np.flatnonzero(queries.mask[0]).tolist())
-        tables.tell(X[i : i + 1], np.where(queries.mask, cost[i : i + 1], NAN), asked=queries)
-        tell_row(rows, np.arange(8), X[i], asked, cost[i, asked])
-    assert names_of(rows) == NAMES
-    assert state_of(rows) == state_of(tables)
 
 
 def test_threads_that_tell_ask_predict_and_save_do_not_disturb_each_other(tmp_path):
@@ -69,7 +54,7 @@ def test_threads_that_tell_ask_predict_and_save_do_not_disturb_each_other(tmp_pa
     def work(number):
         for i in range(10 * number, 10 * number + 10):
             learner.tell(X[i : i + 1], cost[i : i + 1])
-            learner.predict(X[:3]), learner.ask(X[:3]), ask_row(learner, [0, 1], [1.0, 2.0])
+            learner.predict(X[:3]), learner.ask(X[:3])
             assert learner.committee_[0].name == "online"
         learner.save(tmp_path / f"model{number}")
         return CoalClassifier.load(tmp_path / f"model{number}").round_
@@ -84,7 +69,7 @@ def test_threads_that_tell_ask_predict_and_save_do_not_disturb_each_other(tmp_pa
 
 def test_a_run_that_may_stop_ends_even_if_nothing_is_answered():
     X, cost = dense_problem(13, K, 150)
-    learner = auto(audit_rate=0.5)
+    learner = auto(audits=Audits(0.5))
     curve = simulate(learner, X, np.full_like(cost, NAN), stop_saving=0.9)
     assert learner.model_.undecided
     assert learner.round_ <= 151
@@ -97,7 +82,7 @@ def test_a_run_that_may_stop_ends_even_if_nothing_is_answered():
 def test_a_run_whose_first_rows_are_unanswered_is_the_interview_to_the_bit(silent):
     X, cost = dense_problem(14, K, 60)
     cost[:silent] = NAN
-    played, told = auto(audit_rate=0.3), auto(audit_rate=0.3)
+    played, told = auto(audits=Audits(0.3)), auto(audits=Audits(0.3))
     simulate(played, X, cost)
     told.interview(X, lambda i, label: cost[i, label])
     assert state_of(played) == state_of(told)
@@ -111,7 +96,7 @@ def test_with_two_labels_and_costs_of_0_and_1_the_second_question_is_no_longer_a
     X, _ = dense_problem(15, 2, 160)
     y = (X[:, 0] + 0.3 * np.random.default_rng(15).normal(size=160) > 0).astype(int)
     cost = 1.0 - np.eye(2)[y]
-    learner = CoalClassifier(range(2), audit_rate=0.0, warm_up=20, mellowness=1.0)
+    learner = CoalClassifier(range(2), audits=None, rule=Coal(warm_up=20), mellowness=1.0)
     simulate(learner, X[:100], cost[:100])
     asked = []
     for i in range(100, 160):
@@ -129,7 +114,7 @@ def test_with_two_labels_and_costs_of_0_and_1_the_second_question_is_no_longer_a
 def test_with_implied_costs_an_interview_is_a_simulated_run_to_the_bit(model, audit_rate):
     X, cost = dense_problem(16, K, 120)
     cost = matrix_costs(cost)
-    played, told, by_hand = (auto(model=model, audit_rate=audit_rate) for _ in range(3))
+    played, told, by_hand = (auto(model=model, audits=Audits(audit_rate)) for _ in range(3))
     simulate(played, X, cost)
     told.interview(X, lambda i, label: cost[i, label])
     assert state_of(played) == state_of(told) == state_of(ask_and_tell(by_hand, X, cost))
@@ -140,7 +125,7 @@ def test_with_implied_costs_an_interview_is_a_simulated_run_to_the_bit(model, au
 def test_models_that_learn_no_implications_ask_as_their_ranges_say(model):
     X, cost = dense_problem(17, 2, 60)
     cost = (cost > cost.min(axis=1, keepdims=True)).astype(np.float64)
-    learner = CoalClassifier(range(2), model=model, audit_rate=0.0, mellowness=1.0, warm_up=5)
+    learner = CoalClassifier(range(2), model=model, audits=None, mellowness=1.0, rule=Coal(warm_up=5))
     simulate(learner, X[:40], cost[:40])
     first = learner.ask(X[40:])
     known = np.where(first.next, cost[40:], NAN)
@@ -155,7 +140,7 @@ def test_costs_of_other_labels_than_the_candidates_do_not_change_a_replay():
     random = np.random.default_rng(0)
     X, cost = random.normal(size=(100, 4)), random.random((100, 3))
     ledger, allowed = MemoryLedger(), np.array([[True, True, False]])
-    learner = CoalClassifier(classes=range(3), audit_rate=0.5, mellowness=0.0).record_to(ledger)
+    learner = CoalClassifier(classes=range(3), audits=Audits(0.5), mellowness=0.0).record_to(ledger)
     for row, costs in zip(X, cost, strict=True):
         queries = learner.ask([row], candidates=allowed)
         known = np.where(queries.mask | ~allowed, costs, np.nan)
@@ -166,7 +151,7 @@ def test_costs_of_other_labels_than_the_candidates_do_not_change_a_replay():
 def test_the_implied_cost_of_a_label_that_is_not_a_candidate_rules_out_nothing():
     matrix, truth = np.array([[0, 0.5, 1], [0.5, 0, 1], [1, 1, 0]]), np.arange(400) % 3
     X = np.random.default_rng(0).normal(size=(400, 3))
-    learner = CoalClassifier(classes=range(4), model="forest", warm_up=0, audit_rate=0.0, mellowness=1e6)
+    learner = CoalClassifier(classes=range(4), model="forest", rule=Coal(warm_up=0), audits=None, mellowness=1e6)
     learner.tell(X, np.c_[matrix[truth], np.full(400, np.nan)])
     known = [[np.nan, 0.5, np.nan, np.nan]]
     assert learner.ask(X[:1], candidates=[[False, True, True, True]], known=known).mask[0, 3]

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.base import clone
 
-from coalface import CoalClassifier, MemoryLedger, simulate
+from coalface import Audits, Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.kernels.state import NO_ROUNDS, SLOTS_USED, new_rounds
-from coalface.learner.parameters import settings_for
 from coalface.learner.state import settings_of
 from coalface.models.classes import ClassModel
 from coalface.models.committee import CommitteeModel
@@ -87,7 +86,7 @@ MODELS = {
 
 
 def settings(n_labels=K, **params):
-    return settings_for(n_labels, {**CoalClassifier(mellowness=1.0).get_params(), **params})
+    return CoalClassifier(mellowness=1.0).set_params(**params).settings_for(n_labels)
 
 
 def problem(seed, n=12, known=0.7):
@@ -119,7 +118,7 @@ class TestContract:
 
     def test_a_model_that_has_learned_nothing_allows_every_cost_in_its_first_round(self, model):
         rows, _ = problem(1)
-        found = model.ask(rows, settings(warm_up=0), new_rounds(len(rows), K))
+        found = model.ask(rows, settings(rule__warm_up=0), new_rounds(len(rows), K))
         assert (found.lowest[0] == 0).all()
         assert (found.highest[0] == 1).all()
         assert found.mask[0].all()
@@ -224,7 +223,8 @@ class TestContract:
         X = csr_array((rows.values, rows.columns, rows.indptr), (len(rows), rows.width))
         spec = clone(model)
         learner, by_hand = (
-            CoalClassifier(classes=list("abc"), model=clone(spec), mellowness=1.0, warm_up=3) for _ in range(2)
+            CoalClassifier(classes=list("abc"), model=clone(spec), mellowness=1.0, rule=Coal(warm_up=3))
+            for _ in range(2)
         )
         learner.record_to(ledger := MemoryLedger())
         simulate(learner, X, cost)
@@ -267,8 +267,8 @@ def test_the_same_ranges_give_the_same_questions_as_the_compiled_loop(rule, in_t
     random = np.random.default_rng(seed)
     X, cost = random.normal(size=(80, 4)), random.random((80, 5))
     X[told:][::3] = X[-1]  # near-duplicates
-    params = {"rule": rule, "in_turn": in_turn, "audit_rate": 0.3, "warm_up": 3, "random_state": seed}
-    params["miss_rate"] = miss_rate
+    rule = Coal(rule, in_turn=in_turn, warm_up=3, miss_rate=miss_rate)
+    params = {"rule": rule, "audits": Audits(0.3), "random_state": seed}
     learner = CoalClassifier(range(5), model="online", **params).begin()
     if told:
         simulate(learner, X[:told], cost[:told])
@@ -288,7 +288,7 @@ def test_the_same_ranges_give_the_same_questions_as_the_compiled_loop(rule, in_t
 @given(seed=st.integers(0, 10_000))
 def test_rows_are_counted_as_the_compiled_loop_counts_them(seed):
     random = np.random.default_rng(seed)
-    own = settings(audit_rate=0.2)
+    own = settings(audits=Audits(0.2))
     compiled, plain = OnlineModel().begin(K, own), MeanModel().begin(K, own)
     for _ in range(6):
         n, late = int(random.integers(0, 5)), bool(random.random() < 0.3)

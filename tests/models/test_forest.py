@@ -15,8 +15,8 @@ from coalface.kernels.state import MOST_IMPLIED
 from coalface.models.forest import ForestModel
 from coalface.models.forest import model as forest
 from coalface.models.forest import row_effects as row_effects
-from tests.single_rows import tell_row
 
+from ..problems import csr
 from .forests import begun, learn, learned, problem, same, setting
 
 
@@ -142,7 +142,7 @@ class TestEdges:
     def test_rows_too_wide_for_a_dense_table_are_refused(self):
         learner = CoalClassifier(["a", "b"], model="forest").begin()
         with pytest.raises(InputError, match=r"at most 1,000,000 columns.*got 2,000,001"):
-            tell_row(learner, [2_000_000], [1.0], ["a"], [0.5])
+            learner.tell(csr([1.0], [2_000_000], width=2_000_001), [[0.5, np.nan]])
 
     def test_wide_rows_are_read_some_at_a_time(self):
         model, wide = begun(2), np.zeros((1, 100_000))

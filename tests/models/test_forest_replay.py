@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, MemoryLedger, simulate
+from coalface import Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.teaching import learned_with
@@ -70,7 +70,7 @@ class TestReplay:
     @pytest.mark.parametrize("seed", range(4))
     def test_an_eventful_life_is_replayed_to_the_bit(self, seed):
         X, cost = (dense_problem if seed % 2 else sparse_problem)(seed, 4, 60)
-        learner = CoalClassifier(list("abcd"), model=ForestModel(4), random_state=seed, warm_up=3)
+        learner = CoalClassifier(list("abcd"), model=ForestModel(4), random_state=seed, rule=Coal(warm_up=3))
         learner.record_to(ledger := MemoryLedger())
         eventful_life(learner, X, cost if seed < 2 else matrix_costs(cost, seed), seed)
         assert same(CoalClassifier.from_ledger(ledger).model_, learner.model_)

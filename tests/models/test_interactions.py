@@ -12,16 +12,15 @@ from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError
 from coalface.models.choice import described_model, model_of
 from coalface.models.online import OnlineModel
-from tests.problems import ask_and_tell, dense_problem, sparse_problem, state_of
+from tests.problems import ask_and_tell, csr, dense_problem, sparse_problem, state_of
 from tests.reference.interactions import expanded
 from tests.reference.vw import run_csoaa_with_interactions
-from tests.single_rows import ask_row, tell_row
 
 RANGES = [2, [((0, 3), (3, 8))], [((2, 6), (2, 6)), ((0, 2), (6, 8))]]
 
 
 def learner_with(interactions, n_labels=3, **params):
-    return CoalClassifier(range(n_labels), model=OnlineModel(interactions=interactions), **params)
+    return CoalClassifier(range(n_labels), model=OnlineModel(interactions=interactions)).set_params(**params)
 
 
 def learned(learner):
@@ -47,8 +46,8 @@ def assert_same_bits(one, other):
 def test_every_bit_is_that_of_the_expanded_table(seed, ranges, rule, accumulator, decades):
     X, cost = dense_problem(seed, 3, 60, decades=decades)
     table = expanded(X, ranges)  # its constant is where the intercept would be
-    ours = learner_with(ranges, rule=rule, accumulator=accumulator)
-    plain = CoalClassifier(range(3), rule=rule, accumulator=accumulator, fit_intercept=False, model="online")
+    ours = learner_with(ranges, rule=rule, model__accumulator=accumulator)
+    plain = CoalClassifier(range(3), rule=rule, model=OnlineModel(accumulator=accumulator, fit_intercept=False))
     simulate(ours, X, cost)
     simulate(plain, table, cost)
     assert_same_bits(ours, plain)
@@ -62,8 +61,8 @@ def test_every_bit_is_that_of_the_expanded_table(seed, ranges, rule, accumulator
 def test_without_an_intercept_every_bit_is_that_of_the_expanded_table(ranges):
     X, cost = dense_problem(4, 3)
     ours, plain = (
-        learner_with(ranges, fit_intercept=False),
-        CoalClassifier(range(3), fit_intercept=False, model="online"),
+        learner_with(ranges, model__fit_intercept=False),
+        CoalClassifier(range(3), model=OnlineModel(fit_intercept=False)),
     )
     simulate(ours, X, cost)
     simulate(plain, expanded(X, ranges, constant=False), cost)
@@ -152,21 +151,6 @@ def test_every_way_to_learn_a_stream_gives_the_same_bits(interactions, tmp_path)
     assert state_of(loaded) == state_of(ask_and_tell(simulated, X, cost))
 
 
-def test_single_rows_are_asked_and_told_like_tables():
-    X, cost = sparse_problem(4, 3, 60)
-    rows, tables = learner_with(2, in_turn=False), learner_with(2, in_turn=False)
-    for i in range(X.shape[0]):
-        span = slice(X.indptr[i], X.indptr[i + 1])
-        indices, values = X.indices[span].astype(np.int32), X.data[span]
-        asked = ask_row(rows, indices, values)
-        queries = tables.ask(X[i : i + 1])
-        assert sorted(asked) == np.flatnonzero(queries.mask[0]).tolist()
-        tell_row(rows, indices, values, asked, cost[i, asked])
-        tables.tell(X[i : i + 1], np.where(queries.mask, cost[i : i + 1], np.nan))
-    assert learned(rows)["counters"].tolist() == learned(tables)["counters"].tolist()
-    np.testing.assert_array_equal(rows.predict_cost(X), tables.predict_cost(X))
-
-
 def test_columns_that_appear_later_take_part():
     learner = learner_with(2, 2)
     learner.tell([[1.0]], [[0.0, 1.0]])
@@ -176,7 +160,7 @@ def test_columns_that_appear_later_take_part():
 
 def test_columns_far_apart_take_no_memory_in_between():
     learner = learner_with([((0, 10), (2**31 - 20, 2**31 - 1))], 2)
-    tell_row(learner, [3, 2**31 - 2], [1.0, 2.0], [0, 1], [0.2, 0.9])
+    learner.tell(csr([1.0, 2.0], [3, 2**31 - 2], width=2**31 - 1), [[0.2, 0.9]])
     assert len(learner.model_.arrays()["features"]) == 1 + 2 + 1 + 1
     assert learner.model_.nbytes < 10_000
 

@@ -27,8 +27,8 @@ PENALTY = 0.3
 
 
 def begun(n_labels=3, n_components=500, regularization=PENALTY, intercept=False):
-    model = RidgeModel(regularization, "rbf", n_components)
-    return model.begin(n_labels, settings(n_labels, fit_intercept=intercept))
+    model = RidgeModel(regularization, "rbf", n_components, fit_intercept=intercept)
+    return model.begin(n_labels, settings(n_labels))
 
 
 def learned(X, cost, **params):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from coalface import CoalClassifier
+from coalface import Abstain, CoalClassifier
 from coalface.errors import InputError
 from coalface.learner.pool import possible_savings
 from coalface.models.online import OnlineModel
@@ -16,7 +16,7 @@ needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C++ compiler")
 
 def trained(n_rows=300, **params):
     X, y = load_digits(return_X_y=True)
-    learner = CoalClassifier(classes=range(10), model="online", **params)
+    learner = CoalClassifier(classes=range(10), model="online").set_params(**params)
     return learner.partial_fit(X[:n_rows], y[:n_rows]), X, y
 
 
@@ -36,7 +36,9 @@ def assert_same_ranges(device, learner, X):
 
 
 @needs_compiler
-@pytest.mark.parametrize("params", [{}, {"slack": "published", "sensitivity": "seen-only"}, {"accumulator": "adagrad"}])
+@pytest.mark.parametrize(
+    "params", [{}, {"rule__slack": "published", "model__sensitivity": "seen-only"}, {"model__accumulator": "adagrad"}]
+)
 def test_predictions_ranges_and_savings_are_those_of_the_cpu(params):
     learner, X, _ = trained(**params)
     device = on_device(learner)
@@ -49,7 +51,7 @@ def test_predictions_ranges_and_savings_are_those_of_the_cpu(params):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    "params", [{"abstain_cost": 0.3}, {"rule": "all-or-none"}, {"miss_rate": 0.05}, {"warm_up": 900}]
+    "params", [{"abstain": Abstain(0.3)}, {"rule": "all-or-none"}, {"rule__miss_rate": 0.05}, {"rule__warm_up": 900}]
 )
 def test_savings_need_no_ranges_in_main_memory(params, monkeypatch):
     learner, X, _ = trained(**params)

@@ -9,17 +9,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 
+from coalface import CoalClassifier
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
-from coalface.learner.parameters import AS_PUBLISHED, settings_for
 from coalface.models import device
 from coalface.models.ridge import RidgeModel, regression
 from coalface.models.ridge.regression import FactorRegression
 
 
 def settings(n_labels, **params):
-    common = {"mellowness": 0.1, "learning_rate": 0.5, "random_state": 0, "cost_bounds": (0.0, 1.0)}
-    return settings_for(n_labels, {**AS_PUBLISHED, **common, **params})
+    return CoalClassifier.as_published(0.1, **params).settings_for(n_labels)
 
 
 def problem(seed, n_rows=60, n_features=5, n_labels=3, known=0.7):
@@ -29,7 +28,7 @@ def problem(seed, n_rows=60, n_features=5, n_labels=3, known=0.7):
 
 
 def begun(n_labels, regularization="auto", intercept=True):
-    return RidgeModel(regularization).begin(n_labels, settings(n_labels, fit_intercept=intercept))
+    return RidgeModel(regularization, fit_intercept=intercept).begin(n_labels, settings(n_labels))
 
 
 def learned(X, cost, penalty=1.0, intercept=True):
@@ -81,7 +80,7 @@ def test_slack_follows_each_labels_residuals_if_it_is_scaled_by_noise():
     X, cost = problem(4)
     model = learned(X, cost)
     tests = check_rows(X[:20])
-    _, low, high = model.ranges(tests, settings(3, slack="noise-scaled"), first_round=9)
+    _, low, high = model.ranges(tests, settings(3, rule__slack="noise-scaled"), first_round=9)
     for label in range(3):
         answered = int((~np.isnan(cost[:, label])).sum())
         assert model.state.answered[label] == answered

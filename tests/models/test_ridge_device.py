@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, MemoryLedger, RidgeCoalClassifier, simulate
+from coalface import Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
 from coalface.models import device
@@ -69,7 +69,7 @@ def test_batches_give_the_results_of_the_cpu(seed, n_features, known, weighted, 
             for part in (slice(0, 1), slice(1, 21), slice(21, 60)):
                 rows = check_rows(X[part])
                 model.learn(rows, cost[part], settings(3), 1, *([weights[part]] if weighted else []))
-    assert_agree(*models, X, slack=slack)
+    assert_agree(*models, X, rule__slack=slack)
 
 
 def test_predictions_and_ranges_follow_the_formula():
@@ -145,11 +145,11 @@ def test_a_model_moves_to_the_other_device_and_back():
 @pytest.mark.parametrize(("saved_on", "loaded_on"), [("cuda", "cpu"), ("cpu", "cuda"), ("cuda", "cuda")])
 def test_a_file_of_one_device_loads_on_the_other(saved_on, loaded_on, tmp_path):
     X, cost = problem(7, known=1.0)
-    learner = RidgeCoalClassifier(range(3), device=saved_on).tell(X[:30], cost[:30])
+    learner = CoalClassifier(range(3), model=RidgeModel(device=saved_on)).tell(X[:30], cost[:30])
     learner.save(tmp_path / "model")
-    again = RidgeCoalClassifier.load(tmp_path / "model")
-    assert (again.device, again.round_) == ("cpu", 31)
-    again.set_params(device=loaded_on)
+    again = CoalClassifier.load(tmp_path / "model")
+    assert (again.model_.device, again.round_) == ("cpu", 31)
+    again.model_ = again.model_.moved(loaded_on)
     for each in (learner, again):
         each.tell(X[30:], cost[30:])
     assert_agree(learner.model_, again.model_, X)
@@ -186,7 +186,9 @@ def test_the_same_questions_are_asked_as_on_the_cpu_and_a_ledger_replays():
     random = np.random.default_rng(10)
     X = random.normal(size=(300, 12))
     cost = np.clip(0.5 + 0.2 * X[:, :4] + 0.1 * random.normal(size=(300, 4)), 0, 1)
-    learners = [RidgeCoalClassifier(range(4), device=where, warm_up=5) for where in ("cuda", "cpu")]
+    learners = [
+        CoalClassifier(range(4), model=RidgeModel(device=where), rule=Coal(warm_up=5)) for where in ("cuda", "cpu")
+    ]
     learners[0].record_to(ledger := MemoryLedger())
     for start in range(0, 300, 30):
         batch = slice(start, start + 30)
@@ -196,7 +198,7 @@ def test_the_same_questions_are_asked_as_on_the_cpu_and_a_ledger_replays():
     assert 0 < learners[0].costs_queried_ < cost.size
     assert learners[0].costs_queried_ == learners[1].costs_queried_
     assert_agree(learners[0].model_, learners[1].model_, X)
-    assert_agree(learners[0].model_, RidgeCoalClassifier.from_ledger(ledger).model_, X)
+    assert_agree(learners[0].model_, CoalClassifier.from_ledger(ledger).model_, X)
     assert_agree(learners[0].model_, learners[0].model_.moved("cuda", "tf32"), X, atol=2e-3)
 
 
@@ -204,7 +206,9 @@ def test_a_simulated_run_and_pool_scores_are_as_on_the_cpu():
     random = np.random.default_rng(11)
     X = random.normal(size=(120, 6))
     cost = np.clip(0.5 + 0.2 * X[:, :3], 0, 1)
-    learners = [CoalClassifier(range(3), model=RidgeModel(device=where), warm_up=5) for where in ("cuda", "cpu")]
+    learners = [
+        CoalClassifier(range(3), model=RidgeModel(device=where), rule=Coal(warm_up=5)) for where in ("cuda", "cpu")
+    ]
     for learner in learners:
         simulate(learner, X, cost)
     for method in ("predict", "predict_cost", "possible_savings"):
@@ -246,17 +250,16 @@ def test_wrong_devices_and_precisions_are_refused_in_one_line():
         ({"device": "cpu", "precision": "tf32"}, r"precision must be 'single' on the CPU, got 'tf32'\. Pass device="),
     ):
         with pytest.raises(InputError, match=words):
-            RidgeCoalClassifier(range(3), **params).ask([[1.0]])
+            CoalClassifier(range(3), model=RidgeModel(**params)).ask([[1.0]])
 
 
 def test_a_device_that_is_not_there_is_refused_and_nothing_is_changed(monkeypatch):
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "cupy", None)
-    learner = RidgeCoalClassifier(range(3)).tell([[1.0, 2.0]], [[0.1, 0.2, 0.3]])
+    learner = CoalClassifier(range(3), model="ridge").tell([[1.0, 2.0]], [[0.1, 0.2, 0.3]])
     for refused in (
-        lambda: RidgeCoalClassifier(range(3), device="cuda").ask([[1.0]]),
         lambda: CoalClassifier(range(3), model=RidgeModel(device="cuda")).ask([[1.0]]),
-        lambda: learner.set_params(device="cuda"),
+        lambda: learner.set_params(model__device="cuda"),
     ):
         with pytest.raises(
             InputError, match=r"^device='cuda' needs CuPy, which is not installed\. Run: pip install"
@@ -264,7 +267,7 @@ def test_a_device_that_is_not_there_is_refused_and_nothing_is_changed(monkeypatc
             refused()
         assert "coalface[cuda]" in str(e.value)
         assert "\n" not in str(e.value)
-    assert learner.device == "cpu"
+    assert learner.model_.device == "cpu"
     assert learner.predict_cost([[1.0, 2.0]]).shape == (1, 3)
 
 

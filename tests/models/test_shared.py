@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from vowpalwabbit import Workspace
 
-from coalface import CoalClassifier
+from coalface import Coal, CoalClassifier, OnlineModel
 from coalface.data.label_features import BLOCK, joined, label_rows
 from coalface.data.rows import check_rows
 from coalface.errors import InputError
@@ -14,7 +14,12 @@ from coalface.models.shared import SharedModel
 from tests.models import test_contract as contract
 from tests.reference.online import ReferenceCoal
 
-PLAIN = {"slack": "published", "learning_rate": 0.5, "mellowness": 0.1, "warm_up": 0, "audit_rate": 0.0, "alike": None}
+PLAIN = {
+    "model": SharedModel(OnlineModel(learning_rate=0.5)),
+    "rule": Coal(slack="published", warm_up=0, alike=None),
+    "mellowness": 0.1,
+    "audits": None,
+}
 
 
 def rows_with_label_features(seed, n=12, known=0.7):
@@ -51,7 +56,8 @@ def crossed(x, feature):
 @pytest.mark.parametrize("accumulator", ["adax", "adagrad"])
 def test_predictions_and_ranges_are_those_of_one_regressor_in_numpy(accumulator):
     X, features, cost = examples(1)
-    learner = CoalClassifier(range(3), model="shared", accumulator=accumulator, **PLAIN)
+    learner = CoalClassifier(range(3), **PLAIN)
+    learner.set_params(model=SharedModel(OnlineModel(learning_rate=0.5, accumulator=accumulator)))
     reference = ReferenceCoal(1, 11, mellowness=0.1, accumulator=accumulator)
     for i in range(len(X)):
         one, its = X[[i]], features[[i]]
@@ -71,7 +77,7 @@ def test_predictions_and_ranges_are_those_of_one_regressor_in_numpy(accumulator)
 
 def test_passive_learning_equals_label_dependent_features_of_vowpal_wabbit():
     X, features, cost = examples(2)
-    learner = CoalClassifier(range(3), model="shared", **PLAIN)
+    learner = CoalClassifier(range(3), **PLAIN)
     wabbit = Workspace("--csoaa_ldf m -q sa --adax -l 0.5 -b 26 --quiet")
     for i in range(len(X)):
         shared = "shared |s " + " ".join(f"{j}:{value:.9g}" for j, value in enumerate(X[i]))
@@ -93,7 +99,7 @@ def test_passive_learning_equals_label_dependent_features_of_vowpal_wabbit():
 def test_labels_have_no_identity_but_their_features(seed):
     X, features, cost = examples(seed, n=12)
     order = np.random.default_rng(seed).permutation(3)
-    one, other = (CoalClassifier(range(3), model="shared", **PLAIN) for _ in range(2))
+    one, other = (CoalClassifier(range(3), **PLAIN) for _ in range(2))
     one.tell(X[:9], cost[:9], candidates=features[:9])
     other.tell(X[:9], cost[:9], candidates=features[:9])
     asked, permuted = one.ask(X[9:], candidates=features[9:]), other.ask(X[9:], candidates=features[9:][:, order])

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from coalface import OracleCoalClassifier
-from coalface.paper import FiniteCoal
+from coalface import Coal
+from coalface.paper import ExactModel, FiniteCoal
 from coalface.paper.user_oracles import FiniteOracle
+
+from ..problems import exact_learner
 
 N_MEMBERS, N_POINTS, N_LABELS, N_ROUNDS = 40, 12, 4, 120
 
@@ -27,15 +29,11 @@ def test_the_small_learner_and_the_exact_engine_agree(rule, mellowness):
         return mellowness * np.log(N_LABELS * past) / past
 
     small = FiniteCoal(predictions, slack, rule)
-    exact = OracleCoalClassifier(
-        classes=range(N_LABELS),
-        oracle=FiniteOracle.of_table(table),
-        ranges="enumeration",
-        rule=rule,
+    exact = exact_learner(
+        range(N_LABELS),
+        model=ExactModel(FiniteOracle.of_table(table), "enumeration", fit_intercept=False),
+        rule=Coal(rule, width_scale=1.0, slack="published", warm_up=1, in_turn=False),
         mellowness=mellowness,
-        slack="published",
-        warm_up=1,
-        fit_intercept=False,
     )
     differ = 0
     for i in range(len(X)):

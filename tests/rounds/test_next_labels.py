@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier
+from coalface import Coal, CoalClassifier
 from coalface.rounds.round import Round
 from tests.problems import dense_problem
 
@@ -15,7 +15,9 @@ K = 5
 def taught(bounds, seed):
     X, cost = dense_problem(seed, K, 120)
     low, high = bounds
-    learner = CoalClassifier(classes=list("abcde"), cost_bounds=bounds, random_state=seed, mellowness=0.3, warm_up=10)
+    learner = CoalClassifier(
+        classes=list("abcde"), cost_bounds=bounds, random_state=seed, mellowness=0.3, rule=Coal(warm_up=10)
+    )
     return learner.interview(X[:30], lambda i, label: low + (high - low) * cost[i, "abcde".index(label)]), X, cost
 
 

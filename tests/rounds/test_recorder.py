@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from coalface import CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
+from coalface import Audits, Coal, CoalClassifier, JsonLinesLedger, MemoryLedger, OnlineModel, simulate
 from coalface.data.encoding.encoder import Encoder
 from coalface.errors import InputError
 from coalface.rounds.label_change import LabelChange
@@ -18,7 +18,7 @@ CLASSES = ["a", "b", "c"]
 
 
 def recording(ledger=None, **params):
-    return CoalClassifier(CLASSES, **params).record_to(MemoryLedger() if ledger is None else ledger)
+    return CoalClassifier(CLASSES).set_params(**params).record_to(MemoryLedger() if ledger is None else ledger)
 
 
 def some_rows(n, seed=0):
@@ -120,14 +120,14 @@ def test_ctrl_c_between_writing_and_learning_waits_for_both():
 
 
 def test_what_decides_how_answers_are_learned_cannot_change_under_a_ledger():
-    learner = recording(learning_rate=0.5)
+    learner = recording(model=OnlineModel(learning_rate=0.5))
     X, cost = some_rows(2)
     learner.tell(X[:1], cost[:1])
-    learner.set_params(learning_rate=0.1)
+    learner.set_params(model__learning_rate=0.1)
     with pytest.raises(InputError, match=r"learning_rate must stay as it was.*0\.5, got 0\.1"):
         learner.tell(X[1:], cost[1:])
     assert learner.round_ == 2
-    learner.set_params(learning_rate=0.5, mellowness=1.0).tell(X[1:], cost[1:])
+    learner.set_params(model__learning_rate=0.5, mellowness=1.0).tell(X[1:], cost[1:])
     assert learner.round_ == 3
 
 
@@ -150,7 +150,9 @@ def test_a_rebuilt_learner_knows_the_names_of_its_columns(way, tmp_path):
 
 @pytest.mark.parametrize("way", ["tell", "simulate"])
 def test_an_audit_that_was_certain_is_still_an_audit(way):
-    learner = CoalClassifier(["only"], warm_up=0, audit_rate=1.0, miss_rate=None).record_to(ledger := MemoryLedger())
+    learner = CoalClassifier(["only"], rule=Coal(warm_up=0, miss_rate=None), audits=Audits(1.0)).record_to(
+        ledger := MemoryLedger()
+    )
     X, cost = some_rows(5)
     if way == "simulate":
         simulate(learner, X, cost[:, :1])

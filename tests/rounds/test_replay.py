@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from coalface import Budget, CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
+from coalface import Audits, Budget, Coal, CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.rounds.round import Round
-from tests.single_rows import ask_row, tell_row
 
-from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of
+from ..problems import DEFAULTS, ask_and_tell, csr, dense_problem, sparse_problem, state_of
 
 
 @pytest.fixture(params=["memory", "json lines"])
@@ -47,7 +46,9 @@ def eventful_life(learner, X, cost, seed):
             late = np.where(random.random(costs.shape) < 0.3, costs, np.nan)
             learner.tell(rows, late, late=True)
         if random.random() < 0.2:
-            tell_row(learner, [1, 0], [0.5, 2.0], names[:2], [costs[0, 0], np.nan])
+            two = np.full((1, len(names)), np.nan)
+            two[0, 0] = costs[0, 0]
+            learner.tell(csr([2.0, 0.5], [0, 1], width=X.shape[1]), two, asked=np.arange(len(names))[None] < 2)
         if random.random() < 0.2:
             learner.partial_fit(rows, names[random.integers(0, len(names), size)])
         i += size
@@ -58,9 +59,9 @@ def eventful_life(learner, X, cost, seed):
     [
         {},
         DEFAULTS,
-        {"audit_rate": 0.5, "random_state": 3},
-        {"cost_bounds": (-3.0, 0.7), "accumulator": "adagrad", "slack": "noise-scaled"},
-        {"cost_bounds": (1000.0, 1000.3), "fit_intercept": False},
+        {"audits": Audits(0.5), "random_state": 3},
+        {"cost_bounds": (-3.0, 0.7), "model__accumulator": "adagrad", "rule__slack": "noise-scaled"},
+        {"cost_bounds": (1000.0, 1000.3), "model__fit_intercept": False},
     ],
     ids=str,
 )
@@ -70,7 +71,7 @@ def eventful_life(learner, X, cost, seed):
 def test_an_eventful_life_is_replayed_to_the_bit(new_ledger, params, names):
     X, cost = sparse_problem(1, len(names), 60)
     ledger = new_ledger()
-    learner = CoalClassifier.as_published(classes=names, **{"warm_up": 2, **params})
+    learner = CoalClassifier.as_published(classes=names, **{"rule__warm_up": 2, **params})
     low, high = learner.cost_bounds
     learner.record_to(ledger)
     eventful_life(learner, X, low + (high - low) * cost.astype(np.float64), seed=1)
@@ -83,12 +84,12 @@ def test_an_eventful_life_is_replayed_to_the_bit(new_ledger, params, names):
 def test_a_replayed_learner_continues_to_record_in_its_ledger(new_ledger):
     X, cost = sparse_problem(2, 4, 80)
     ledger = new_ledger()
-    learner = CoalClassifier(classes=list("abcd"), warm_up=2, audit_rate=0.2)
+    learner = CoalClassifier(classes=list("abcd"), rule=Coal(warm_up=2), audits=Audits(0.2))
     learner.record_to(ledger)
     ask_and_tell(learner, X[:40], cost[:40])
     again = assert_replays(ledger, learner)
     ask_and_tell(again, X[40:], cost[40:])
-    whole = ask_and_tell(CoalClassifier(classes=list("abcd"), warm_up=2, audit_rate=0.2), X, cost)
+    whole = ask_and_tell(CoalClassifier(classes=list("abcd"), rule=Coal(warm_up=2), audits=Audits(0.2)), X, cost)
     assert state_of(again) == state_of(whole)
     assert_replays(ledger, whole)
 
@@ -103,7 +104,7 @@ def test_a_simulated_run_is_replayed_to_the_bit(new_ledger, restricted, bounds):
     cost[0] = bounds[1]
     candidates = random.random(cost.shape) < 0.7 if restricted else None
     ledger = new_ledger()
-    learner = CoalClassifier(classes=range(4), warm_up=2, audit_rate=0.3, cost_bounds=bounds)
+    learner = CoalClassifier(classes=range(4), rule=Coal(warm_up=2), audits=Audits(0.3), cost_bounds=bounds)
     learner.record_to(ledger)
     simulate(learner, X, cost, candidates=candidates, order=random.permutation(80))
     assert_replays(ledger, learner)
@@ -143,7 +144,6 @@ def test_what_is_refused_is_not_recorded():
         lambda: learner.tell([[1.0, 2.0]], [[0.0, 7.0]]),
         lambda: learner.tell([[1.0]], [[0.0, 1.0]]),
         lambda: learner.tell([[1.0, np.nan]], [[0.0, 1.0]]),
-        lambda: tell_row(learner, [0], [1.0], ["c"], [0.0]),
         lambda: learner.partial_fit([[1.0, 2.0]], ["c"]),
         lambda: learner.tell([[1.0, 2.0]], [[0.0, 1.0]], asked=[[1, 0]]),
     ):
@@ -195,7 +195,7 @@ def test_an_empty_ledger_has_no_learner():
 
 def recorded():
     ledger = MemoryLedger()
-    learner = CoalClassifier(classes=["a", "b"], warm_up=5)
+    learner = CoalClassifier(classes=["a", "b"], rule=Coal(warm_up=5))
     learner.record_to(ledger)
     ask_and_tell(learner, *dense_problem(4, 2, 5))
     return ledger
@@ -267,31 +267,13 @@ def test_labels_that_json_cannot_hold_are_refused_before_anything_is_asked():
         learner.record_to(MemoryLedger())
 
 
-def test_the_chance_of_an_audit_is_recorded_also_where_rows_are_told_one_by_one():
-    X, cost = dense_problem(5, 3, 200)
-    by_row, by_batch = MemoryLedger(), MemoryLedger()
-    one, other = (
-        CoalClassifier(classes=list("abc"), warm_up=2, mellowness=0.001, audit_rate=0.5, in_turn=False).record_to(
-            ledger
-        )
-        for ledger in (by_row, by_batch)
-    )
-    for row, costs in zip(X, cost, strict=True):
-        columns = np.flatnonzero(row)
-        labels = ask_row(one, columns, row[columns])
-        tell_row(one, columns, row[columns], labels, [costs["abc".index(label)] for label in labels])
-    ask_and_tell(other, X, cost)
-    assert [(each.ask, each.costs) for each in by_row] == [(each.ask, each.costs) for each in by_batch]
-    audits = [chance for each in by_row for chance in each.propensity.values()]
-    assert len(audits) > 20
-    assert all(0 < chance < 1 for chance in audits)
-
-
 @pytest.mark.parametrize("model", ["auto", "online"])
 def test_a_budget_that_begins_or_ends_later_is_replayed(new_ledger, model):
     X, cost = dense_problem(3, 3, 240)
     ledger = new_ledger()
-    learner = CoalClassifier(list("abc"), model=model, audit_rate=0.5, miss_rate=0.05, warm_up=5).record_to(ledger)
+    learner = CoalClassifier(
+        list("abc"), model=model, audits=Audits(0.5), rule=Coal(miss_rate=0.05, warm_up=5)
+    ).record_to(ledger)
     simulate(learner, X[:80], cost[:80])
     simulate(learner.start_budget(Budget(costs=40, over=80)), X[80:160], cost[80:160])
     assert assert_replays(ledger, learner).budget == learner.budget

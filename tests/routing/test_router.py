@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import Budget, CoalClassifier, JsonLinesLedger, MemoryLedger, Router, TradeOff
+from coalface import Abstain, Budget, Coal, CoalClassifier, JsonLinesLedger, MemoryLedger, Router, TradeOff
 from coalface.errors import FileFormatError, InputError, UnansweredWarning
 from coalface.rounds.round import Round
 
@@ -62,7 +62,7 @@ def test_without_value_the_loss_decides_between_equal_prices_and_candidates_coun
 
 def test_a_model_too_dear_to_be_worth_it_is_not_asked_about():
     X, loss = problem(300)
-    cheap, dear = (Router(MODELS, price, 1.0, model="online", warm_up=5) for price in (0.0, [0.0, 0.0, 9.0]))
+    cheap, dear = (Router(MODELS, price, 1.0, model="online", rule=Coal(warm_up=5)) for price in (0.0, [0.0, 0.0, 9.0]))
     for router in (cheap, dear):
         router.interview(X, lambda i, model: loss[i, MODELS.index(model)])
     assert (cheap.predict(X) == "large").mean() > 0.5
@@ -242,7 +242,7 @@ def test_a_figure_is_written(tmp_path):
         ({"price": [1.0, -1.0, 2.0]}, "price must be at least 0, got -1 for 'middle'"),
         ({"price": [1.0, 2.0]}, "price must have one number per label"),
         ({"value_of_quality": 0.0}, "value_of_quality must be a finite number greater than 0, got 0.0"),
-        ({"abstain_cost": 0.5}, "A Router has no abstain_cost"),
+        ({"abstain": Abstain(0.5)}, "A Router has no abstain_cost"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, words):

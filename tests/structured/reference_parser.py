@@ -17,7 +17,7 @@ from typing import Self
 
 from coalface.data.formats.conllu import Tree
 from coalface.structured.kernels.parse_columns import BLOCK_BITS
-from coalface.structured.parsing.templates import ATTRIBUTES, template_names
+from coalface.structured.parsing.grammar import ATTRIBUTES, template_names
 from coalface.structured.parsing.treebank import code_of
 
 SHIFT, LEFT, RIGHT = "shift", "left", "right"

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier
+from coalface import Abstain, Audits, Coal, CoalClassifier
 from coalface.errors import InputError, UnknownLabelError
 from coalface.learner.state import NotFittedError
 from coalface.structured import SearchLearner, SequenceTask
@@ -116,7 +116,11 @@ BROKEN = [
 
 def broken(kind, message, n_before, warm_up):
     """A learner that has failed on an example, and one that has never seen it."""
-    good, after, policy = list(words(n_before)), next(words(1, seed=5)), CoalClassifier(mellowness=1.0, audit_rate=0.5)
+    good, after, policy = (
+        list(words(n_before)),
+        next(words(1, seed=5)),
+        CoalClassifier(mellowness=1.0, audits=Audits(0.5)),
+    )
     learner, never = (SearchLearner(kind(), policy, warm_up=warm_up).partial_fit(good) for _ in range(2))
     with pytest.raises(InputError, match=message) as caught:
         learner.partial_fit([after, BAD, after])
@@ -188,7 +192,7 @@ def test_roll_outs_beside_a_failed_one_need_not_be_run_again(executor):
 
     with ThreadPoolExecutor(2) as pool:
         task = FailsOnce(keyed=True)
-        learner = SearchLearner(task, CoalClassifier(in_turn=False), executor=pool if executor else None)
+        learner = SearchLearner(task, CoalClassifier(rule=Coal(in_turn=False)), executor=pool if executor else None)
         with pytest.raises(InputError, match="the roll-out of action 'b' failed, OSError"):
             learner.partial_fit([("abc", "abc")])
         task.down = False
@@ -299,7 +303,7 @@ def test_no_examples_are_refused(examples):
         ({"warm_up": -1}, "warm_up must be a.*, got -1"),
         ({"random_state": -1}, "random_state must be a"),
         ({"policy": CoalClassifier(cost_bounds=(0.0, 2.0))}, "policy must have the default cost_bounds"),
-        ({"policy": CoalClassifier(abstain_cost=0.5)}, "the default abstain_cost, got 0.5"),
+        ({"policy": CoalClassifier(abstain=Abstain(0.5))}, "the default abstain, got Abstain\\(cost=0.5\\)"),
         ({"policy": CoalClassifier(price_of_truth=2)}, "policy must have the default price_of_truth, got 2"),
         ({"policy": CoalClassifier(mellowness=-1.0)}, "mellowness must be"),
     ],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from coalface import CoalClassifier, RidgeCoalClassifier
+from coalface import Coal, CoalClassifier, CommitteeModel, OnlineModel, RidgeModel
 from coalface.errors import FileFormatError, InputError
 from coalface.structured import SearchLearner
 from coalface.structured.policy_choice import PolicyChoice
@@ -17,7 +17,7 @@ ROLL_OUTS = ["reference", "learned", "mixed", "mixed-per-state", "none"]
 
 
 def passive(**others):
-    return CoalClassifier(rule="passive", learning_rate=0.5, **others)
+    return CoalClassifier(rule="passive", model=CommitteeModel(online=OnlineModel(learning_rate=0.5)), **others)
 
 
 def test_it_learns_what_can_be_learned_with_fewer_roll_outs_than_passive():
@@ -56,7 +56,7 @@ def test_every_choice_of_policies_learns_and_repeats_exactly(roll_in, roll_out):
 def test_roll_outs_are_counted_exactly(free, in_turn, executor):
     task = Spelling(free=free)
     with ThreadPoolExecutor(2) as pool:
-        learner = SearchLearner(task, CoalClassifier(in_turn=in_turn), executor=pool if executor else None)
+        learner = SearchLearner(task, CoalClassifier(rule=Coal(in_turn=in_turn)), executor=pool if executor else None)
         learner.fit(words(40))
     assert learner.rollouts_ == len(task.called) == len(set(map(str, task.called)))
     if free:
@@ -132,7 +132,9 @@ def test_costs_are_relative_to_the_reference_and_not_to_the_best_action_rolled_o
         def reference_loss(self, state):  # noqa: ARG002
             return 2.0
 
-    learner = SearchLearner(Doomed(), CoalClassifier(rule="passive", learning_rate=10.0)).fit([("a", "a")] * 200)
+    learner = SearchLearner(
+        Doomed(), CoalClassifier(rule="passive", model=CommitteeModel(online=OnlineModel(learning_rate=10.0)))
+    ).fit([("a", "a")] * 200)
     state = learner.task.start(("a", "a"))
     costs = learner.policy_.model_.predictions(learner._columns.row(learner.task.features(state)))
     np.testing.assert_allclose(costs, [[0.25, 0.75, 1.0]], atol=1e-3)
@@ -150,7 +152,7 @@ def test_the_roll_in_decides_which_states_are_learned():
 
 def test_warm_up_is_counted_in_episodes():
     task = Spelling(free=True)
-    learner = SearchLearner(task, CoalClassifier(mellowness=1e-9, audit_rate=0.0), warm_up=4)
+    learner = SearchLearner(task, CoalClassifier(mellowness=1e-9, audits=None), warm_up=4)
     learner.partial_fit(words(3))
     assert learner.rollouts_ == 3 * 5 * 3
     learner.partial_fit(words(1, seed=1))
@@ -248,7 +250,7 @@ def test_a_policy_that_could_not_be_loaded_is_not_saved(tmp_path):
         pass
 
     learner = SearchLearner(Spelling(), Own()).fit(words(3))
-    with pytest.raises(InputError, match="policy must be one of coalface's own learners to be saved, got Own"):
+    with pytest.raises(InputError, match="policy must be a CoalClassifier itself to be saved, got Own"):
         learner.save(tmp_path / "a.search")
     assert not (tmp_path / "a.search").exists()
 
@@ -307,9 +309,9 @@ def test_a_first_fit_that_fails_has_run_its_roll_outs():
 
 
 def test_any_learner_can_be_the_policy(tmp_path):
-    learner = SearchLearner(Spelling(free=True), RidgeCoalClassifier(), warm_up=3).fit(words(30))
+    learner = SearchLearner(Spelling(free=True), CoalClassifier(model="ridge"), warm_up=3).fit(words(30))
     assert learner.score(words(50, seed=1)) > -1.0  # guessing costs 3.3
     learner.save(tmp_path / "a.search")
     loaded = SearchLearner.load(tmp_path / "a.search", Spelling(free=True))
-    assert type(loaded.policy_) is RidgeCoalClassifier
+    assert isinstance(loaded.policy_.model_, RidgeModel)
     assert arrays(loaded.partial_fit(words(5, seed=3))) == arrays(learner.partial_fit(words(5, seed=3)))

@@ -5,8 +5,7 @@ import pytest
 
 from coalface.errors import InputError
 from coalface.structured import SearchLearner
-from coalface.structured.mixtures import reference_share
-from coalface.structured.policy_choice import PolicyChoice
+from coalface.structured.policy_choice import PolicyChoice, reference_share
 from tests.structured.tasks import Spelling, arrays, words
 
 

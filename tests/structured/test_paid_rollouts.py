@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from coalface import CoalClassifier
+from coalface import CoalClassifier, CommitteeModel, OnlineModel
 from coalface.errors import InputError
 from coalface.structured import SearchLearner
 from tests.structured.tasks import Spelling, arrays, words
@@ -64,7 +64,9 @@ def test_a_failed_example_keeps_what_was_paid_and_then_forgets_it():
 
 def test_cached_roll_outs_survive_saving(tmp_path):
     examples, task, again = list(words(6)), Spelling(keyed=True), Spelling(keyed=True)
-    learner = SearchLearner(task, CoalClassifier(rule="passive", learning_rate=0.5)).fit(examples)
+    learner = SearchLearner(
+        task, CoalClassifier(rule="passive", model=CommitteeModel(online=OnlineModel(learning_rate=0.5)))
+    ).fit(examples)
     learner.save(tmp_path / "a.search")
     loaded = SearchLearner.load(tmp_path / "a.search", again).partial_fit(examples)
     assert len(again.called) == loaded.rollouts_ - learner.rollouts_

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier
+from coalface import Audits, Coal, CoalClassifier
 from coalface.errors import UnlearnedWarning
 from coalface.kernels.rules import audit_by_loss
 from coalface.kernels.state import COSTS_QUERIED, MEAN_PREDICTED, ROUND, ROUNDS, new_counts, new_scratch
@@ -36,7 +36,7 @@ def test_audits_by_loss_find_a_rare_tag_with_fewer_roll_outs_than_passive():
 
 
 def test_a_tag_that_was_never_learned_is_a_warning():
-    silent = CoalClassifier(mellowness=0.0, audit_rate=0.0)
+    silent = CoalClassifier(mellowness=0.0, audits=None)
     with pytest.warns(UnlearnedWarning, match=r"'B-PER' .*'B-PER' \(\d+ "):
         SequenceTagger(policy=silent, warm_up=1).fit(*rare_names(1500, seed=0))
 
@@ -44,7 +44,9 @@ def test_a_tag_that_was_never_learned_is_a_warning():
 def test_an_audit_by_loss_asks_first_about_the_predicted_label_and_then_about_those_it_leaves_possible():
     rng = np.random.default_rng(0)
     X = rng.random((400, 3))
-    learner = CoalClassifier(range(3), model="online", audits="loss", audit_rate=1.0, mellowness=0.0, in_turn=True)
+    learner = CoalClassifier(
+        range(3), model="online", audits=Audits(1.0, by="loss"), mellowness=0.0, rule=Coal(in_turn=True)
+    )
     learner.interview(X, lambda _i, label: 0.5 * (label != 0))  # label 0 is always best
     queries = learner.ask(X[:50])
     in_turn = queries.next.sum(axis=1) == 1
@@ -62,12 +64,12 @@ def test_an_audit_by_loss_asks_first_about_the_predicted_label_and_then_about_th
 def test_the_chance_of_an_audit_grows_with_the_predicted_cost():
     rng = np.random.default_rng(0)
     X = rng.random((2000, 3)) < 0.3
-    learner = CoalClassifier(range(2), model="online", audits="loss", mellowness=0.0, alike=None, warm_up=50)
+    learner = CoalClassifier(range(2), model="online", audits="loss", mellowness=0.0, rule=Coal(alike=None, warm_up=50))
     learner.interview(X, lambda i, label: (0.3 if X[i, 0] else 0.1) if label else 0.9)
     queries = learner.ask(X[:500])
     risk, chance = queries.predicted.min(axis=1), queries.propensity.max(axis=1)
     assert np.all(np.diff(chance[np.argsort(risk)]) >= -1e-9)
-    assert chance.min() >= 0.5 * learner.audit_rate - 1e-9
+    assert chance.min() >= 0.5 * Audits().rate - 1e-9
     assert chance.max() > 2 * chance.min()
 
 
@@ -75,7 +77,7 @@ def test_audits_are_more_frequent_where_the_other_labels_are_rare():
     X, chances = np.ones((3000, 1)), {}
     for often in (4, 100):
         learner = CoalClassifier(
-            range(2), model="online", audits="loss", audit_rate=0.02, mellowness=0.0, alike=None, warm_up=200
+            range(2), model="online", audits=Audits(0.02, by="loss"), mellowness=0.0, rule=Coal(alike=None, warm_up=200)
         )
         learner.interview(X, lambda i, label, often=often: float(label == 0) if i % often == 0 else float(label != 0))
         chances[often] = learner.ask(X[:1]).propensity.max()
@@ -84,7 +86,7 @@ def test_audits_are_more_frequent_where_the_other_labels_are_rare():
 
 def chance_of_audit(predicted, often, n_labels=3, audit_rate=0.02, asked=0):
     """The chance if label 0 is predicted to cost so much, and another was best of one in ``often`` examples."""
-    learner = CoalClassifier(range(n_labels), model="online", audits="loss", audit_rate=audit_rate).begin()
+    learner = CoalClassifier(range(n_labels), model="online", audits=Audits(audit_rate, by="loss")).begin()
     counts, scratch = new_counts(n_labels), new_scratch(n_labels, 1)
     counts.counters[ROUND], counts.was_best[0], counts.was_best[1] = 6001, 6000 - 6000 // often, 6000 // often
     counts.saving[ROUNDS], counts.saving[MEAN_PREDICTED], counts.counters[COSTS_QUERIED] = 1000.0, 0.01, asked

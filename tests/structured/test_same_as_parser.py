@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier
+from coalface import Audits, Coal, CoalClassifier, OnlineModel
 from coalface.structured import DependencyParser, ParsingTask, SearchLearner
 from tests.structured.made_trees import any_trees, crossing_sentences, sentences
 
@@ -13,9 +13,9 @@ from tests.structured.made_trees import any_trees, crossing_sentences, sentences
     "settings",
     [
         {},
-        {"rule": "passive", "learning_rate": 0.5, "roll_out": "reference"},
+        {"rule": "passive", "model": OnlineModel(learning_rate=0.5), "roll_out": "reference"},
         {"wrong_label": 0.3, "random_state": 5, "hash_bits": 9},
-        {"accumulator": "adagrad"},
+        {"model": OnlineModel(accumulator="adagrad")},
     ],
     ids=["default", "passive, all losses", "other costs", "adagrad"],
 )
@@ -30,15 +30,15 @@ def test_two_passes_give_the_same_costs_and_the_same_model(system, settings):
 @pytest.mark.parametrize("system", ["arc-hybrid", "arc-eager"])
 def test_any_trees_give_the_same_costs_and_the_same_model(system, roll_out, seed):
     """Costs are known only in equal states; with seed 9, words on the stack of arc-eager have a head or not."""
-    settings = {"roll_out": roll_out, "learning_rate": 0.5, "mellowness": 0.01, "hash_bits": 1, "slack": "published"}
-    settings |= {"accumulator": "adagrad", "audit_rate": 1.0}
+    settings = {"roll_out": roll_out, "mellowness": 0.01, "hash_bits": 1, "rule": Coal(slack="published")}
+    settings |= {"model": OnlineModel(learning_rate=0.5, accumulator="adagrad"), "audits": Audits(1.0)}
     check_same_model(any_trees(12, seed), any_trees(8, seed + 20), system, roll_out == "reference", **settings)
 
 
 @pytest.mark.parametrize("system", ["arc-hybrid", "arc-eager"])
 def test_losses_do_not_depend_on_the_order_in_which_mistakes_are_made(system):
     """The sum of 1, 0.3 and 0.3 must be the same in any order, or costs that are known would be paid for again."""
-    settings = {"rule": "passive", "learning_rate": 0.5, "wrong_label": 0.3}
+    settings = {"rule": "passive", "model": OnlineModel(learning_rate=0.5), "wrong_label": 0.3}
     check_same_model(any_trees(16, seed=3), any_trees(2, seed=4), system, True, **settings)
 
 

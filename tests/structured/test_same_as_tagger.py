@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier
+from coalface import CoalClassifier, CommitteeModel, OnlineModel
 from coalface.structured import SearchLearner, SequenceTagger, SequenceTask
 from tests.structured.made_sentences import as_bilou
 
@@ -57,7 +57,7 @@ def same_model(examples, tags, policy, matrix, constraints, history=2, conjuncti
         (CoalClassifier(), COSTS, "bio", 1),
         (CoalClassifier(model="online", audits="loss"), None, "bio", 2),
         (CoalClassifier.as_published(), COSTS, None, 2),
-        (CoalClassifier(rule="passive", learning_rate=0.5), None, "bio", 0),
+        (CoalClassifier(rule="passive", model=CommitteeModel(online=OnlineModel(learning_rate=0.5))), None, "bio", 0),
     ],
 )
 def test_two_passes_give_the_same_roll_outs_and_the_same_model(policy, matrix, constraints, history):
@@ -68,7 +68,11 @@ def test_without_conjunctions_too():
     assert same_model(list(sentences(40)), TAGS, CoalClassifier(), None, "bio", conjunctions=False).rollouts_ > 0
 
 
-@pytest.mark.parametrize("policy", [CoalClassifier(), CoalClassifier(rule="passive", learning_rate=0.5)], ids=str)
+@pytest.mark.parametrize(
+    "policy",
+    [CoalClassifier(), CoalClassifier(rule="passive", model=CommitteeModel(online=OnlineModel(learning_rate=0.5)))],
+    ids=str,
+)
 @pytest.mark.parametrize("constraints", [None, "bio", "bilou"])
 @pytest.mark.parametrize("seed", range(4))
 def test_any_cost_matrix_gives_the_same_model(policy, constraints, seed):
@@ -99,7 +103,7 @@ def test_the_seed_reaches_the_policy(seed):
 
 def test_a_warm_up_ends_after_a_hundred_words_for_each_of_its_sentences():
     examples = [(["w", "v"] * 140, ["D", "N"] * 140), (["w"] * 9, ["D"] * 9)]
-    silent = CoalClassifier(mellowness=0.0, audit_rate=0.0)
+    silent = CoalClassifier(mellowness=0.0, audits=None)
     assert same_model(examples, ["D", "N"], silent, None, None).rollouts_ == 2 * 289
     long = [(["w", "v"] * 500, ["D", "N"] * 500)]
     assert same_model(long, ["D", "N"], silent, None, None).rollouts_ == 2 * 300

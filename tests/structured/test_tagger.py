@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from coalface import CoalClassifier
+from coalface import Audits, Coal, CoalClassifier, OnlineModel
 from coalface.errors import UnlearnedWarning
 from coalface.learner.predicting import best_labels
 from coalface.structured import SequenceTagger
@@ -76,7 +76,12 @@ def uneven(n_tags: int) -> Any:
     return costs
 
 
-PUBLISHED = {"slack": "published", "in_turn": False, "audit_rate": 0.0, "learning_rate": 0.5, "mellowness": 0.01}
+PUBLISHED = {
+    "rule": Coal(slack="published", in_turn=False),
+    "audits": None,
+    "model": OnlineModel(learning_rate=0.5),
+    "mellowness": 0.01,
+}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +90,7 @@ PUBLISHED = {"slack": "published", "in_turn": False, "audit_rate": 0.0, "learnin
         (None, {}, False, 2),
         (None, PUBLISHED, False, 1),
         (None, {"rule": "passive"}, True, 0),
-        ("bio", {"audit_rate": 0.3}, True, 2),
+        ("bio", {"audits": Audits(0.3, by="loss")}, True, 2),
         ("bilou", {"mellowness": 0.02}, False, 3),
     ],
 )
@@ -107,7 +112,7 @@ def test_the_compiled_tagger_is_a_loop_over_the_classifier(
     ).fit(sentences, tags)
     loop = Loop(classes, costs, scheme, **params)
     for number, (words, truth) in enumerate(zip(sentences, tags, strict=True)):
-        loop.policy.warm_up = 10**6 if number < 4 else 0
+        loop.policy.set_params(rule__warm_up=10**6 if number < 4 else 0)
         loop.learn(words, truth, history)
     assert tagger.rollouts_ == loop.rollouts
     assert tagger.costs_queried_ == loop.policy.costs_queried_
@@ -175,7 +180,7 @@ def test_without_a_warm_up_it_may_collapse() -> None:
 
 def test_a_warm_up_of_sentences_is_asked_in_full() -> None:
     sentences, tags = made(6)
-    tagger = SequenceTagger(policy=CoalClassifier(audit_rate=0.0, mellowness=0.0), warm_up=4)
+    tagger = SequenceTagger(policy=CoalClassifier(audits=None, mellowness=0.0), warm_up=4)
     for words, marks in zip(sentences[:4], tags[:4], strict=True):
         tagger.partial_fit([words], [marks], classes=["B-LOC", "B-PER", "I-LOC", "I-PER", "O"])
     assert tagger.rollouts_ == 5 * sum(map(len, sentences[:4]))

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from coalface import Budget, CoalClassifier
+from coalface import Abstain, Budget, CoalClassifier
 from coalface.errors import InputError, UnlearnedWarning
 from coalface.structured import SequenceTagger
 from coalface.structured.tagging.spans import repaired, spans_of
@@ -44,13 +44,13 @@ def test_bad_budgets_are_refused():
 
 def test_a_word_whose_tags_are_all_too_costly_gets_none():
     sentences, tags = [["sure", "coin"]] * 200, [["A", "B"], ["A", "C"]] * 100
-    silent = CoalClassifier(abstain_cost=0.3)
-    tagger = SequenceTagger(policy=CoalClassifier(abstain_cost=0.3, abstain_label="?")).fit(sentences, tags)
+    silent = CoalClassifier(abstain=Abstain(0.3))
+    tagger = SequenceTagger(policy=CoalClassifier(abstain=Abstain(0.3, label="?"))).fit(sentences, tags)
     assert tagger.predict([["sure", "coin"]]) == [["A", "?"]]
     assert tagger.score(sentences[:2], tags[:2]) == 0.5
     assert SequenceTagger(policy=silent).fit(sentences, tags).predict([["sure", "coin"]]) == [["A", None]]
-    with pytest.raises(InputError, match="abstain_label must differ from every label"):
-        SequenceTagger(policy=CoalClassifier(abstain_cost=0.3, abstain_label="A")).fit(sentences, tags)
+    with pytest.raises(InputError, match="abstain label must differ from every label"):
+        SequenceTagger(policy=CoalClassifier(abstain=Abstain(0.3, label="A"))).fit(sentences, tags)
 
 
 @pytest.mark.parametrize("scheme", ["bio", "bilou"])

@@ -8,6 +8,7 @@ import pytest
 from coalface import CoalClassifier
 from coalface.errors import FileFormatError, InputError
 from coalface.structured import SequenceTagger
+from tests.structured.made_sentences import made
 
 GOOD = [["The", "cat"]], [["D", "N"]]
 
@@ -138,3 +139,15 @@ def test_classes_cannot_change() -> None:
     tagger = SequenceTagger().fit(*GOOD)
     with pytest.raises(InputError, match="classes must stay"):
         tagger.partial_fit(*GOOD, classes=["D", "N", "V"])
+
+
+def test_parameters_of_the_default_policy_can_be_set_and_leave_its_others_alone() -> None:
+    sentences, tags = made(30)
+    tagger = SequenceTagger(["B-LOC", "B-PER", "I-LOC", "I-PER", "O"]).set_params(policy__mellowness=0.0, window=1)
+    assert (tagger.policy.mellowness, tagger.policy.audits, tagger.window) == (0.0, "loss", 1)
+    given = SequenceTagger(policy=CoalClassifier(mellowness=0.0, audits="loss"), window=1).fit(sentences, tags)
+    assert (
+        tagger.fit(sentences, tags).rollouts_
+        == given.rollouts_
+        < SequenceTagger(window=1).fit(sentences, tags).rollouts_
+    )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier
+from coalface import CoalClassifier, OnlineModel
 from coalface.errors import TiedCostsWarning
 from coalface.structured import SearchLearner, SequenceTask
 from tests.structured.tasks import Spelling, words
@@ -33,7 +33,7 @@ class Charged(Spoilt):
 
 def learned(kind, roll_in="learned", example=("ab", "xy")):
     """A learner that has met one example, whose first letter the untrained policy gets right and wrong."""
-    policy = CoalClassifier(rule="passive", learning_rate=0.5, model="online")
+    policy = CoalClassifier(rule="passive", model=OnlineModel(learning_rate=0.5))
     learner = SearchLearner(kind(), policy, roll_in=roll_in, passes=3).fit([("ba", example[1]), example])
     return learner, learner.policy_.model_.state.answered[:3].tolist()
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier, evaluation_report
+from coalface import Abstain, CoalClassifier, evaluation_report
 from coalface.errors import InputError, UnknownLabelError
 from coalface.evaluate.page import tables_of
 from tests.problems import dense_problem, state_of, trained
@@ -15,7 +15,7 @@ from tests.reference import evaluation as reference
 
 K = 4
 LEARNER, X = trained(seed=3, n_labels=K, n=80)
-ABSTAINING, _ = trained(seed=3, n_labels=K, n=80, abstain_cost=0.3)
+ABSTAINING, _ = trained(seed=3, n_labels=K, n=80, abstain=Abstain(0.3))
 N = len(X)
 
 

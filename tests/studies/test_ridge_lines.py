@@ -2,7 +2,7 @@
 
 import pytest
 
-from coalface import RidgeCoalClassifier, simulate
+from coalface import Coal, CoalClassifier, RidgeModel, simulate
 from coalface.errors import StudyError
 from coalface.studies import Study, run_sweep, write_report_of
 from coalface.studies.known.catalogue import load_known
@@ -30,7 +30,9 @@ def test_a_ridge_line_is_run_reported_and_estimated(tmp_path):
     train, test = load_known("iris")
     for record in records:
         permutation = record["permutation"]
-        learner = RidgeCoalClassifier(train.classes, regularization=0.5, random_state=permutation, miss_rate=None)
+        learner = CoalClassifier(
+            train.classes, model=RidgeModel(regularization=0.5), random_state=permutation, rule=Coal(miss_rate=None)
+        )
         order = order_of(permutation, len(train))
         simulate(learner, train.X, train.cost, order=order, batch=4)
         assert record["curve"]["costs_queried"][-1] == learner.costs_queried_

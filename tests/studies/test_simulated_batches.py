@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from coalface import Budget, CoalClassifier, MemoryLedger, simulate
+from coalface import Abstain, Audits, Budget, Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError
 
 from ..problems import ask_and_tell_in_batches, dense_problem, sparse_problem, state_of, trained
@@ -12,22 +12,23 @@ from ..problems import ask_and_tell_in_batches, dense_problem, sparse_problem, s
 SETTINGS = [
     {},
     {"model": "auto"},
-    {"model": "auto", "alike": 0.5, "audit_rate": 0.5, "random_state": 7},
-    {"warm_up": "auto", "audit_rate": 0.0},
-    {"in_turn": False},
-    {"alike": 0.5, "audit_rate": 0.5, "random_state": 7},
-    {"alike": 0.5, "in_turn": False, "sensitivity": "seen-only", "slack": "published"},
-    {"alike": None, "rule": "no-domination", "mellowness": 0.001},
-    {"accumulator": "adagrad", "rule": "all-or-none"},
+    {"model": "auto", "rule__alike": 0.5, "audits": Audits(0.5), "random_state": 7},
+    {"rule__warm_up": "auto", "audits": None},
+    {"rule__in_turn": False},
+    {"rule__alike": 0.5, "audits": Audits(0.5), "random_state": 7},
+    {"rule__alike": 0.5, "rule__in_turn": False, "model__sensitivity": "seen-only", "rule__slack": "published"},
+    {"rule__alike": None, "rule": "no-domination", "mellowness": 0.001},
+    {"model__accumulator": "adagrad", "rule": "all-or-none"},
     {"rule": "passive"},
     {"budget": Budget(costs=200, over=160)},
-    {"budget": Budget(price=300, over=160, price_per_example=2.0, price_per_cost=1.0), "alike": 0.5},
-    {"warm_up": 0, "fit_intercept": False, "sensitivity": "derivative", "abstain_cost": 0.3},
+    {"budget": Budget(price=300, over=160, price_per_example=2.0, price_per_cost=1.0), "rule__alike": 0.5},
+    {"rule__warm_up": 0, "model__fit_intercept": False, "model__sensitivity": "derivative", "abstain": Abstain(0.3)},
 ]
 
 
 def learner_with(n_labels, **params):
-    return CoalClassifier(classes=range(n_labels), **{"warm_up": 3, "model": "online", **params})
+    learner = CoalClassifier(classes=range(n_labels), rule=Coal(warm_up=3), model="online")
+    return learner.set_params(**{"rule__variant": params.pop("rule", "coal"), **params})
 
 
 def with_copies(seed, n_labels):
@@ -106,11 +107,11 @@ def test_an_interrupted_run_goes_on_with_the_next_batch():
 
 def test_a_run_in_batches_stops_after_the_first_batch_with_too_little_to_save():
     X, cost = [[1.0, 0.0], [0.0, 1.0]] * 1000, [[0.0, 1.0], [1.0, 0.0]] * 1000
-    learner = CoalClassifier(classes=["a", "b"], alike=None)
+    learner = CoalClassifier(classes=["a", "b"], rule=Coal(alike=None))
     curve = simulate(learner, X, cost, batch=50, stop_saving=0.2)
     assert curve.stopped
     assert curve.rounds[-1] % 50 == 0
-    again = CoalClassifier(classes=["a", "b"], alike=None)
+    again = CoalClassifier(classes=["a", "b"], rule=Coal(alike=None))
     for start in range(0, 2000, 50):
         ask_and_tell_in_batches(again, np.array(X[start : start + 50]), np.array(cost[start : start + 50]), 50)
         if again.should_stop(0.2):
@@ -124,7 +125,7 @@ def test_ledger_and_price_see_every_question_of_a_batch(in_turn):
     X, cost = with_copies(17, 4)
     price = np.random.default_rng(0).uniform(1, 9, cost.shape).astype(np.float32)
     ledger = MemoryLedger()
-    learner = learner_with(4, audit_rate=0.3, in_turn=in_turn)
+    learner = learner_with(4, audits=Audits(0.3), rule__in_turn=in_turn)
     learner.record_to(ledger)
     curve = simulate(learner, X, cost, price=price, batch=11)
     answers = [(one.number - 1, int(label)) for one in ledger for label in one.costs]
@@ -132,7 +133,7 @@ def test_ledger_and_price_see_every_question_of_a_batch(in_turn):
     assert sum(len(one.propensity) for one in ledger) > 3
     assert curve.spent[-1] == pytest.approx(sum(price[row, label] for row, label in answers))
     assert state_of(CoalClassifier.from_ledger(ledger)) == state_of(learner)
-    by_hand, other = MemoryLedger(), learner_with(4, audit_rate=0.3, in_turn=in_turn)
+    by_hand, other = MemoryLedger(), learner_with(4, audits=Audits(0.3), rule__in_turn=in_turn)
     other.record_to(by_hand)
     ask_and_tell_in_batches(other, X, cost.astype(np.float64), 11)
     assert list(ledger) == list(by_hand)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from coalface import CoalClassifier, MemoryLedger, simulate
+from coalface import Abstain, Audits, CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import CollapseWarning, InputError
 from coalface.kernels.state import NO_ROUNDS
@@ -26,27 +26,30 @@ SETTINGS = [  # what differs from the published ones
     {"rule": "all-or-none"},
     {"rule": "no-domination", "mellowness": 0.001},
     {"rule": "passive"},
-    {"accumulator": "adagrad"},
-    {"accumulator": "adagrad", "sensitivity": "derivative", "slack": "noise-scaled"},
-    {"sensitivity": "seen-only", "slack": "noise-scaled"},
-    {"sensitivity": "derivative"},
-    {"audit_rate": 0.5, "random_state": 7},
-    {**DEFAULTS, "mellowness": 1.0, "audit_rate": 0.0},
-    {**DEFAULTS, "accumulator": "adagrad", "warm_up": 2, "learning_rate": 0.3},
-    {"audit_rate": 1.0, "rule": "all-or-none", "accumulator": "adagrad"},
-    {"fit_intercept": False},
-    {"abstain_cost": 0.2},
-    {"abstain_cost": 0.2, "audit_rate": 0.5, "accumulator": "adagrad"},
-    {"budget": {"costs": 150, "over": 100}, "audit_rate": 0.3},
-    {"budget": {"examples": 25, "over": 120}, "audit_rate": 0.3, "rule": "no-domination"},
-    {"budget": {"price": 120.7, "over": 130, "price_per_example": 1.3, "price_per_cost": 0.4}, "slack": "noise-scaled"},
+    {"model__accumulator": "adagrad"},
+    {"model__accumulator": "adagrad", "model__sensitivity": "derivative", "rule__slack": "noise-scaled"},
+    {"model__sensitivity": "seen-only", "rule__slack": "noise-scaled"},
+    {"model__sensitivity": "derivative"},
+    {"audits": Audits(0.5), "random_state": 7},
+    {**DEFAULTS, "mellowness": 1.0, "audits": None},
+    {**DEFAULTS, "model__accumulator": "adagrad", "rule__warm_up": 2, "learning_rate": 0.3},
+    {"audits": Audits(1.0), "rule": "all-or-none", "model__accumulator": "adagrad"},
+    {"model__fit_intercept": False},
+    {"abstain": Abstain(0.2)},
+    {"abstain": Abstain(0.2), "audits": Audits(0.5), "model__accumulator": "adagrad"},
+    {"budget": {"costs": 150, "over": 100}, "audits": Audits(0.3)},
+    {"budget": {"examples": 25, "over": 120}, "audits": Audits(0.3), "rule": "no-domination"},
+    {
+        "budget": {"price": 120.7, "over": 130, "price_per_example": 1.3, "price_per_cost": 0.4},
+        "rule__slack": "noise-scaled",
+    },
     {"budget": {"costs": 200, "over": 120}, "rule": "passive"},
-    {"warm_up": 0, "width_scale": 0.1, "learning_rate": 2.0},
+    {"rule__warm_up": 0, "rule__width_scale": 0.1, "learning_rate": 2.0},
 ]
 
 
 def learner_with(n_labels, **params):
-    return CoalClassifier.as_published(classes=range(n_labels), **{"warm_up": 3, **params})
+    return CoalClassifier.as_published(classes=range(n_labels), **{"rule__warm_up": 3, **params})
 
 
 @pytest.mark.parametrize("params", SETTINGS, ids=str)
@@ -106,7 +109,7 @@ def test_a_run_cut_in_two_equals_the_run_in_one():
 # -- the curve
 
 
-@pytest.mark.parametrize("params", [{}, {"rule": "passive"}, {"audit_rate": 0.5}], ids=str)
+@pytest.mark.parametrize("params", [{}, {"rule": "passive"}, {"audits": Audits(0.5)}], ids=str)
 @pytest.mark.parametrize("n_labels", [2, 7])
 def test_a_run_is_measured_where_it_first_reaches_its_checkpoints(params, n_labels):
     X, cost = dense_problem(6, n_labels, 600)
@@ -332,7 +335,7 @@ def test_a_healthy_learner_does_not_warn():
 
 def test_a_learner_that_is_silent_because_it_is_right_does_not_warn():
     X, cost = np.tile(np.eye(2), (1000, 1)), np.tile(np.eye(2), (1000, 1))
-    learner = CoalClassifier.as_published(classes=["a", "b"], mellowness=1e-4, warm_up=10)
+    learner = CoalClassifier.as_published(classes=["a", "b"], mellowness=1e-4, rule__warm_up=10)
     simulate(learner, X, cost)
     assert learner.examples_queried_ < 100
     assert list(learner.predict(np.eye(2))) == ["b", "a"]
@@ -386,7 +389,7 @@ def test_what_makes_no_sense_is_refused_before_anything_is_learned(bad, words):
 def test_a_ledger_sees_a_simulated_run_entry_by_entry():
     X, cost = sparse_problem(17, 4)
     ledger = MemoryLedger()
-    learner = learner_with(4, audit_rate=0.3)
+    learner = learner_with(4, audits=Audits(0.3))
     learner.record_to(ledger)
     simulate(learner, X, cost, order=np.arange(60))
     assert len(ledger) == 60

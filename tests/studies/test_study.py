@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier, simulate
+from coalface import Audits, CoalClassifier, simulate
 from coalface.data.formats.readers import write_dataset
 from coalface.errors import StudyError
 from coalface.studies.cells import cells_of, code_of, run_cell
@@ -53,7 +53,7 @@ def test_a_line_may_ask_in_batches():
     assert [line.name for line in study.lines] == ["coal 1", "coal 10"]
     train, test = problem = load_known("iris")
     for line in study.lines:
-        learner = CoalClassifier(classes=train.classes, audit_rate=0.2, random_state=3, model="online")
+        learner = CoalClassifier(classes=train.classes, audits=Audits(0.2), random_state=3, model="online")
         batch, test_set = line.settings["batch"], {"X_test": test.X, "cost_test": test.cost}
         curve = simulate(learner, train.X, train.cost, order=order_of(3, len(train)), batch=batch, **test_set)
         found = line.learner.run(line.settings, problem, 3, "doubling")

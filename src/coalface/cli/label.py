@@ -80,7 +80,7 @@ class JudgeOptions:
         """The form of the lines of a batch."""
         from coalface.buying.oracles.judge import Prices
         from coalface.desk.annotators.batches import OwnForm
-        from coalface.desk.annotators.openai_batches import OpenAIForm
+        from coalface.desk.annotators.openai import OpenAIForm
 
         if name == "own":
             return OwnForm()
@@ -96,7 +96,7 @@ class JudgeOptions:
     def judge(self, desk: "Desk", name: str, model: str, calls: CallOptions) -> "tuple[Judge, CallOptions]":
         """The judge, which tries again itself, and how it is to be called."""
         from coalface.buying.oracles.judge import Patience
-        from coalface.desk.annotators.openai_judge import judge_of
+        from coalface.desk.annotators.openai import judge_of
 
         judge = judge_of(
             desk,
@@ -165,7 +165,7 @@ def label(
     from coalface.buying.oracles.programs import annotator_of
     from coalface.buying.oracles.rates import Rates
     from coalface.desk.annotators.labelling import Labelling
-    from coalface.desk.annotators.openai_judge import shown_prompt
+    from coalface.desk.annotators.openai import shown_prompt
     from coalface.desk.log.ownership import opening
     from coalface.desk.project.label_history import project_now
 

@@ -165,7 +165,7 @@ def serve(
 ) -> None:
     """Serve a router over HTTP: POST /route, POST /outcomes, GET /report.
 
-    Decisions and outcomes are written to a journal before they are acknowledged; a restart goes on with them.
+    Decisions and outcomes are written to a journal before they are acknowledged; a restart replays them.
     If $COALFACE_ROUTE_TOKEN is set, every request needs it as a bearer token; it must be set if other machines can
     connect.
     """

@@ -48,7 +48,7 @@ def train(
     ] = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on after the last checkpoint of the same DATA; without one, start."),
+        typer.Option("--resume", help="Continue after the last checkpoint of the same DATA, if there is one."),
     ] = False,
     block: options.Block = options.BLOCK_ROWS,
     settings: LearnerOptions,
@@ -112,7 +112,7 @@ def train(
 def _begun(
     model: Path, parameters: dict[str, Any], *, more: bool, resume: bool
 ) -> "tuple[NamedLearner, Position | None]":
-    """The learner that is trained, and where in the data it goes on."""
+    """The learner that is trained, and where in the data it continues."""
     from coalface.learner.estimator import CoalClassifier
     from coalface.learner.named_learner import NamedLearner
 

@@ -6,6 +6,7 @@ edges between truth and prediction, divided by the largest such number between a
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class LabelTree:
     @classmethod
     def from_parents(
         cls,
-        parents: Mapping[Hashable, Hashable],
+        parents: Mapping[Any, Hashable],
         labels: Iterable[Hashable] | None = None,
         *,
         collapse: bool = False,
@@ -82,7 +83,7 @@ class LabelTree:
 
 
 def tree_cost_matrix(
-    parents: Mapping[Hashable, Hashable] | LabelTree, labels: Iterable[Hashable] | None = None
+    parents: Mapping[Any, Hashable] | LabelTree, labels: Iterable[Hashable] | None = None
 ) -> NDArray[np.float64]:
     """Tree distances between labels as costs in [0, 1], (K, K): row = truth, column = prediction.
 
@@ -97,7 +98,7 @@ def tree_cost_matrix(
 
 
 def tree_costs(
-    parents: Mapping[Hashable, Hashable] | LabelTree,
+    parents: Mapping[Any, Hashable] | LabelTree,
     true_labels: Sequence[object],
     labels: Iterable[Hashable] | None = None,
 ) -> NDArray[np.float64]:
@@ -128,7 +129,7 @@ def tree_costs(
     return costs
 
 
-def _as_tree(parents: Mapping[Hashable, Hashable] | LabelTree, labels: Iterable[Hashable] | None) -> LabelTree:
+def _as_tree(parents: Mapping[Any, Hashable] | LabelTree, labels: Iterable[Hashable] | None) -> LabelTree:
     if not isinstance(parents, LabelTree):
         return LabelTree.from_parents(parents, labels)
     if labels is None:
@@ -138,7 +139,7 @@ def _as_tree(parents: Mapping[Hashable, Hashable] | LabelTree, labels: Iterable[
     return LabelTree(parents.nodes, parents.parents, chosen)
 
 
-def _checked_parents(parents: Mapping[Hashable, Hashable]) -> dict[Hashable, Hashable]:
+def _checked_parents(parents: Mapping[Any, Hashable]) -> dict[Hashable, Hashable]:
     """Every node with its parent, ``None`` for roots; a cycle is an InputError."""
     above = dict(parents)
     for parent in parents.values():

@@ -122,8 +122,9 @@ class CoalClassifier(ClassifierMixin, LearnerState):
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``rule__warm_up=10`` or ``model__learning_rate=0.1`` sets one of a part.
 
-        >>> CoalClassifier().set_params(rule__warm_up=10).rule
-        Coal(warm_up=10)
+        >>> learner = CoalClassifier(model="online").set_params(rule__warm_up=10, model__learning_rate=0.1)
+        >>> learner.rule, learner.model
+        (Coal(warm_up=10), OnlineModel(learning_rate=0.1))
         """
         return super().set_params(**with_parts(vars(self), params))
 

@@ -129,6 +129,7 @@ class Abstain(ParameterGroup):
 
 
 NO_AUDITS = Audits(rate=0.0)
+_NAMED_BY = {"rule": "variant", "audits": "by", "abstain": "cost", "model": "kind"}  # what a text alone stands for
 GROUPS: Mapping[str, type[ParameterGroup]] = MappingProxyType({"rule": Coal, "audits": Audits, "abstain": Abstain})
 
 _FIELDS = {parameter.path: parameter.field for parameter in PARAMETERS}
@@ -180,6 +181,38 @@ def with_parts(own: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, A
         found[name] = clone(GROUPS[name].of(given))
     if any(path.startswith("model__") for path in params):
         found["model"] = clone(model_of(params.get("model", own["model"])))
+    return found
+
+
+def by_path(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a learner by path, with those of its parts; a part itself has the name of its kind.
+
+    >>> from coalface import CoalClassifier
+    >>> found = by_path(CoalClassifier(model="online").get_params(deep=False))
+    >>> found["rule"], found["rule.warm_up"], found["audits.rate"], found["abstain.cost"], found["model.learning_rate"]
+    ('coal', 'auto', 0.1, None, 'auto')
+    """
+    rule, audits, model = Coal.of(params["rule"]), audits_of(params["audits"]), model_of(params["model"])
+    found = {**params, "rule": rule.variant, "abstain.cost": None, "abstain.label": None}
+    for group, part in (("rule", rule), ("audits", audits), ("model", model)):
+        found.update((f"{group}.{name}", value) for name, value in part.get_params(deep=False).items())
+    return found
+
+
+def nested(values: Mapping[str, Any], defaults: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Values by path as the arguments of a learner; ``defaults`` complete its parts.
+
+    >>> nested({"rule": "passive", "rule.warm_up": 10, "mellowness": 0.1, "model": "ridge"}, {"rule": {"alike": None}})
+    {'mellowness': 0.1, 'model': 'ridge', 'rule': {'alike': None, 'variant': 'passive', 'warm_up': 10}}
+    """
+    found = {path: value for path, value in values.items() if "." not in path and path != "rule"}
+    for group, first in _NAMED_BY.items():
+        parts = {path.partition(".")[2]: value for path, value in values.items() if path.startswith(f"{group}.")}
+        if group == "rule" or parts:
+            named = {first: values[group]} if group in values else {}
+            parts = {**defaults.get(group, {}), **named, **parts}
+        if parts:
+            found[group] = parts
     return found
 
 

@@ -106,7 +106,7 @@ def ready(learner: LearnerState) -> LearnerState:
     for name, began in learner._begun_with.items():
         now = getattr(learner, name)
         if (now is not began or isinstance(now, CostModel)) and not _is_as_begun(learner, name, now, began):
-            settings_of(learner)  # an invalid value is the greater mistake
+            settings_for(len(learner.classes_), vars(learner))  # an invalid value is the greater mistake
             shown = learner.model_ if isinstance(began, CostModel) else began
             raise InputError(
                 f"{name} must stay as it was when the learner began, {shortened(shown)}, got {shortened(now)}. "
@@ -117,7 +117,8 @@ def ready(learner: LearnerState) -> LearnerState:
 
 def _is_as_begun(learner: LearnerState, name: str, now: Any, began: Any) -> bool:
     if isinstance(now, CostModel):
-        return type(now) is type(learner.model_) and bool(now.plain() == learner.model_.plain())
+        ours, theirs = learner.model_.plain(), now.plain()
+        return type(now) is type(learner.model_) and all(np.array_equal(ours[part], theirs[part]) for part in ours)
     if name == "cost_bounds":
         return CostScale.of(now) == CostScale.of(began)
     if name == "classes":

@@ -211,7 +211,8 @@ class CostModel(ServingModel, BaseEstimator, ABC):
 
     def plain(self) -> dict[str, Any]:
         """The parameters as JSON values."""
-        return dict(self.get_params(deep=False))
+        own = self.get_params(deep=False)
+        return {name: value.item() if isinstance(value, np.generic) else value for name, value in own.items()}
 
     def __getstate__(self) -> dict[str, Any]:
         if not hasattr(self, "state"):

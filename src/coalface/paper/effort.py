@@ -18,6 +18,8 @@ from coalface.paper.inputs import Numbers, as_table, check_margin
 from coalface.paper.noise import Tsybakov, checked_tsybakov
 from coalface.paper.schedule import KAPPA, Schedule, least_whole
 
+Factor = float | None  # a coefficient of disagreement: see ``difficulty``
+
 
 class Effort(NamedTuple):
     """Upper bounds on the examples with a question and on the costs asked for.
@@ -44,12 +46,7 @@ def effort_any_noise(schedule: Schedule, n_rounds: Any, *, by_examples: float, b
 
 
 def effort_massart(
-    schedule: Schedule,
-    n_rounds: Any,
-    margin: float,
-    *,
-    by_examples: float | None = None,
-    by_labels: float | None = None,
+    schedule: Schedule, n_rounds: Any, margin: float, *, by_examples: Factor = None, by_labels: Factor = None
 ) -> Effort:
     """Where the best label always beats the others by ``margin``: the squared logarithm of the rounds.
 
@@ -87,12 +84,7 @@ def effort_massart_width(
 
 
 def effort_tsybakov(
-    schedule: Schedule,
-    n_rounds: Any,
-    noise: Tsybakov,
-    *,
-    by_examples: float | None = None,
-    by_labels: float | None = None,
+    schedule: Schedule, n_rounds: Any, noise: Tsybakov, *, by_examples: Factor = None, by_labels: Factor = None
 ) -> Effort:
     """Where small margins are rare: the rounds to a power below 1.
 
@@ -170,7 +162,7 @@ def _by_disagreement(schedule: Schedule, early: float, each: Numbers, by_example
     return Effort(np.asarray(examples), np.asarray(costs))
 
 
-def _one_of(by_examples: float | None, by_labels: float | None, first: float, second: float) -> float:
+def _one_of(by_examples: Factor, by_labels: Factor, first: float, second: float) -> float:
     """The given coefficient times its factor."""
     if (by_examples is None) == (by_labels is None):
         raise InputError(f"pass exactly one of by_examples and by_labels, got {by_examples!r} and {by_labels!r}.")
@@ -179,7 +171,7 @@ def _one_of(by_examples: float | None, by_labels: float | None, first: float, se
     return second * _coefficient("by_labels", by_labels)
 
 
-def _coefficient(name: str, value: float | None) -> float:
+def _coefficient(name: str, value: Factor) -> float:
     if value is None or not value >= 0:
         raise InputError(f"{name} must be a non-negative disagreement coefficient, got {value!r}. See difficulty.")
     return float(value)

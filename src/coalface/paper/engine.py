@@ -5,9 +5,8 @@ and maximises concave functions of the multipliers by cutting planes.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,8 +181,7 @@ class RangeEngine(ABC):
         """How near a plausible cost of the row comes to this end of the scale, 0 or 1."""
 
 
-@dataclass(frozen=True)
-class CertifiedRange:
+class CertifiedRange(NamedTuple):
     """The range of a cost, and how exactly each end is known.
 
     The lowest plausible cost lies between ``low.limit`` and ``low.reached``, the highest between ``high.reached`` and

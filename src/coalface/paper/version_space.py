@@ -17,6 +17,7 @@ the middle of the version space until every constraint holds, is plausible: it h
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -180,8 +181,7 @@ def widened(rows: Floats, width: int) -> Floats:
     return wide
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(NamedTuple):
     """One end of a range: a plausible regressor ``reached`` this cost, and none goes beyond the ``limit``."""
 
     reached: float

@@ -1,9 +1,9 @@
 """``TradeOff``: mean loss against mean price for a sweep of quality weights."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,7 +121,7 @@ class TradeOff:
         models = {str(name): {"loss": loss, "price": price} for name, loss, price in singles}
         return json.dumps({**points, "chosen": self.chosen, "models": models})
 
-    def save_figure(self, path: Path) -> None:
+    def save_figure(self, path: str | os.PathLike[str]) -> None:
         """Draw the points to a file; its suffix chooses the format."""
         from matplotlib.figure import Figure
 

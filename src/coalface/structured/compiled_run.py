@@ -8,19 +8,21 @@ from numpy.typing import NDArray
 
 from coalface.errors import InputError
 from coalface.learner.estimator import CoalClassifier
+from coalface.models.choice import model_of
+from coalface.models.committee import CommitteeModel
 from coalface.models.online import OnlineModel
 from coalface.sklearn_base import clone
 from coalface.structured.policies import begun, set_warm_up
 
 
 def begun_compiled(given: CoalClassifier, actions: Any, *, may_have: Sequence[str] = ()) -> CoalClassifier:
-    """As ``begun``, for the compiled loops, which know the online model; it is also what "auto" means here.
+    """As ``begun``, for the compiled loops, which know the online model; "auto" means its first member alone here.
 
     >>> begun_compiled(CoalClassifier(mellowness=0.2), ["D", "N"]).model_
     OnlineModel()
     """
-    if isinstance(given, CoalClassifier) and given.model == "auto":
-        given = clone(given).set_params(model=OnlineModel())
+    if isinstance(given, CoalClassifier) and isinstance(model := model_of(given.model), CommitteeModel):
+        given = clone(given).set_params(model=model.online or OnlineModel())
     policy = begun(given, actions, may_have=may_have)
     if type(policy.model_) is not OnlineModel or policy.model_.interactions is not None:
         raise InputError(

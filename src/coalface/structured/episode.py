@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
 from coalface.errors import InputError
-from coalface.structured.decision_rows import decision_row
-from coalface.structured.feature_columns import FeatureColumns
+from coalface.structured.feature_columns import FeatureColumns, decision_row
 from coalface.structured.known_losses import path_after
 from coalface.structured.policy_choice import PolicyChoice
 from coalface.structured.rollouts import Policy, RolloutError, Rollouts

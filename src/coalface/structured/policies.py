@@ -22,7 +22,6 @@ from coalface.models.online import OnlineModel
 from coalface.sklearn_base import BaseEstimator, clone
 from coalface.structured.tagging.spans import OUTSIDE, marks_spans
 
-_NONE: Mapping[str, Any] = MappingProxyType({})
 _STATES_PER_EXAMPLE = 100  # limits the warm-up, since a single example may have thousands of states
 _NOT_OF_A_POLICY = {  # parameters that stay at their defaults, and what to do instead
     "cost_bounds": "Costs of actions lie in [0, 1]: set the scale of the task",

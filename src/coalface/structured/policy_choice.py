@@ -1,6 +1,11 @@
 """Chooses which policy takes each step of a roll-in or roll-out: the learned one, the reference or a mixture.
 
 Random draws depend only on the seed, the episode, the step and the action, so an episode repeats exactly.
+
+In a mixture, the reference acts with a fixed probability, or with one that falls from pass to pass. Both papers start
+with the reference alone and let its share decay. In DAgger, the reference acts in pass i with probability
+beta_i = p^(i - 1), or in the first pass alone (p = 0). In Searn, each pass adds the new policy with weight beta to the
+mixture, so the reference keeps the share (1 - beta)^(i - 1) in pass i.
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +15,6 @@ import numpy as np
 
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError, shortened
-from coalface.structured.mixtures import reference_share
 from coalface.structured.rollouts import Policy
 from coalface.structured.task import Action, RollOut, SearchTask
 
@@ -18,12 +22,14 @@ _ROLL_IN, _ROLL_OUT = 1, 2  # independent random streams
 RollIn = Literal["learned", "reference", "mixed"]
 ROLL_INS = get_args(RollIn)
 AUTO = "auto"  # in place of a roll-out: the task's own
+_DAGGER, _SEARN = "dagger", "searn"
+_FORMS = f"a number from 0 to 1, {_DAGGER!r}, '{_DAGGER}:P' or '{_SEARN}:BETA', such as '{_SEARN}:0.1'"
 ROLL_OUTS = get_args(RollOut)
 
 
 @dataclass(frozen=True)
 class PolicyChoice:
-    """How to roll in and out; in a mixture, the reference acts as often as ``mixture`` says: see ``mixtures``.
+    """How to roll in and out; in a mixture, the reference acts as often as ``mixture`` says: see ``reference_share``.
 
     >>> PolicyChoice("mixed", "reference", mixture=1.0, seed=0).reference_rolls_in(episode=0, step=3)
     True
@@ -87,3 +93,39 @@ class _MixedPerState:
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shortened(value)}.")
+
+
+def reference_share(mixture: Any, pass_number: int) -> float:
+    """The probability with which the reference acts in a pass, counted from 1; an InputError for a bad mixture.
+
+    >>> [reference_share("dagger", i) for i in (1, 2, 3)], [reference_share("dagger:0.5", i) for i in (1, 2, 3)]
+    ([1.0, 0.0, 0.0], [1.0, 0.5, 0.25])
+    >>> [round(reference_share("searn:0.1", i), 3) for i in (1, 2, 3)], reference_share(0.3, 7)
+    ([1.0, 0.9, 0.81], 0.3)
+    """
+    if not isinstance(mixture, str):
+        return _share(mixture, mixture)
+    name, _, number = mixture.partition(":")
+    if mixture == _DAGGER:
+        decay = 0.0
+    elif name == _DAGGER:
+        decay = _share(number, mixture)
+    elif name == _SEARN:
+        decay = 1.0 - _share(number, mixture)
+    else:
+        raise _refused(mixture)
+    return float(decay ** (pass_number - 1))  # 0^0 is 1: the first pass belongs to the reference
+
+
+def _share(value: Any, mixture: Any) -> float:
+    try:
+        share = float(value)
+    except (TypeError, ValueError):
+        raise _refused(mixture) from None
+    if isinstance(value, bool) or not 0.0 <= share <= 1.0:
+        raise _refused(mixture)
+    return share
+
+
+def _refused(mixture: Any) -> InputError:
+    return InputError(f"mixture must be {_FORMS}, got {shortened(mixture)}.")

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -118,6 +119,15 @@ class SearchTask(ABC, Generic[Example, State]):
     def output(self, state: State) -> Any:
         """What ``predict`` returns for a finished state."""
         return state
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledSoFar(Generic[Example]):
+    """A state of tasks that label the parts of a sentence one by one: the first labels, and what they lose."""
+
+    sentence: Example
+    given: tuple[Any, ...] = ()
+    lost: float = 0.0
 
 
 def check_task(task: Any) -> None:

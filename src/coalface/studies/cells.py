@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import CoalfaceError
 from coalface.evaluate.checkpoints import Checkpoints
-from coalface.studies.learners import as_rate, find_learner
+from coalface.studies.learners import TUNED, as_rate, find_learner
 from coalface.studies.plugins import Plugin
-from coalface.studies.study import TUNED, Study
+from coalface.studies.study import Study
 
 # The code that determines the numbers of a run.
 _DECISIVE = (

@@ -8,10 +8,10 @@ from coalface.errors import FileFormatError, InputError
 from coalface.evaluate.curve import Curve
 from coalface.studies.cells import Cell, Record, cells_of
 from coalface.studies.findings import Findings, FinishedRun, Points
-from coalface.studies.learners import as_rate
+from coalface.studies.learners import TUNED, as_rate
 from coalface.studies.report import outcome_text
 from coalface.studies.results import Results, Session
-from coalface.studies.study import TUNED, Line, Study
+from coalface.studies.study import Line, Study
 
 
 def collect_results(results: Results) -> Findings:

@@ -149,7 +149,7 @@ def _learner(name: str) -> CoalClassifier:
     if name == SHOWN_RULE:
         return CoalClassifier(classes)
     rule, mellowness = PUBLISHED[name]
-    return CoalClassifier.as_published(mellowness, LEARNING_RATE, classes=classes, rule=rule, warm_up=WARM_UP)
+    return CoalClassifier.as_published(mellowness, LEARNING_RATE, classes=classes, rule=rule, rule__warm_up=WARM_UP)
 
 
 def _run(learner: CoalClassifier, digits: Digits, matrix: NDArray[np.float64], order: NDArray[np.int64]) -> Curve:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import entry_points
-from inspect import signature
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -15,8 +14,8 @@ from coalface.evaluate.checkpoints import Checkpoints
 from coalface.evaluate.curve import Curve
 from coalface.evaluate.simulation import Progress, simulate
 from coalface.learner.estimator import CoalClassifier
-from coalface.learner.monitor import unit_saving
-from coalface.learner.parameters import Coal
+from coalface.learner.monitor import checked_saving
+from coalface.learner.parameters import Coal, audits_of, by_path, nested
 from coalface.studies.baselines import BASELINES
 from coalface.studies.baselines.baseline import order_of
 from coalface.studies.plugins import Plugin
@@ -52,34 +51,44 @@ class StudyLearner(Protocol):
         ...
 
 
+AUTO = "auto"
+TUNED = "learning_rate"  # a setting of every learner that has one: reports show the best of several
+_RATE = f"model.{TUNED}"  # where it is in a learner of ours
 CLASSIFIERS: dict[str, Callable[..., CoalClassifier]] = {
     "coal": partial(CoalClassifier, model="online"),  # a line names any other model, so that its results stay its own
     "ridge": partial(CoalClassifier, model="ridge", rule=Coal(miss_rate=None)),
+}
+_DEFAULTS: dict[str, dict[str, dict[str, Any]]] = {
+    "coal": {"model": {"kind": "online"}},
+    "ridge": {"model": {"kind": "ridge"}, "rule": {"miss_rate": None}},
 }
 _FROM_THE_DATA = ("classes", "cost_matrix", "random_state")  # set by the data and the permutation
 _RUN_SETTINGS = {"batch": 1, "stop_saving": None}  # settings of a line that are not the classifier's
 
 
 class _Classifier:
-    """A classifier of ours as a learner of studies; its parameters are read from its signature, without making one."""
+    """A classifier of ours as a learner of studies."""
 
     asks, package, is_linear = "costs", "", True
     sources: tuple[Path, ...] = ()
 
     def __init__(self, name: str, new: Callable[..., CoalClassifier]) -> None:
         self.name, self.new = name, new
-        defaults = {name: parameter.default for name, parameter in sorted(signature(new).parameters.items())}
-        own = {name: default for name, default in defaults.items() if name not in _FROM_THE_DATA}
-        self.parameters: Mapping[str, Any] = {**own, **_RUN_SETTINGS}
+        own = {TUNED if path == _RATE else path: value for path, value in by_path(new().get_params(deep=False)).items()}
+        self.parameters: Mapping[str, Any] = {
+            **{path: own[path] for path in sorted(own) if path not in _FROM_THE_DATA},
+            **_RUN_SETTINGS,
+        }
 
     def check(self, settings: Mapping[str, Any], n_labels: int) -> None:
         """Raise an InputError if the classifier rejects these settings."""
         CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
         whole_number("batch", settings.get("batch", 1), least=1)
-        ours = self.new(**_own(settings, n_rows=1, n_labels=n_labels))
+        ours = self.new(**_own(self.name, settings, n_rows=1, n_labels=n_labels))
         ours.begin(range(n_labels))
         if settings.get("stop_saving") is not None:
-            unit_saving(ours, "stop_saving", settings["stop_saving"])
+            bounds = CostScale.of(ours.cost_bounds)
+            checked_saving("stop_saving", settings["stop_saving"], bounds, audits_of(ours.audits).rate)
 
     def run(
         self,
@@ -131,28 +140,31 @@ def find_learner(name: Any, plugins: Sequence[Plugin] = ()) -> StudyLearner:
     return installed
 
 
-def is_pair(name: str) -> bool:
+def is_one_list(name: str) -> bool:
     """Whether the value of a setting is a list, so that a list does not mean several values to try."""
-    return name == "cost_bounds"
+    return name in ("cost_bounds", "model.interactions", "model.joining")
 
 
 def new_classifier(learner: str, settings: Mapping[str, Any], train: CostDataset, permutation: int) -> CoalClassifier:
     """One of our classifiers for a run over this data, in which the permutation seeds everything random."""
-    own = _own(settings, len(train), len(train.classes))
+    own = _own(learner, settings, len(train), len(train.classes))
     if own.get("price_of_truth") is not None:
         own["cost_matrix"] = train.matrix_of_truths()
     return CLASSIFIERS[learner](classes=train.classes, random_state=permutation, **own)
 
 
-def _own(settings: Mapping[str, Any], n_rows: int, n_labels: int) -> dict[str, Any]:
-    """The learner's own settings; a budget without ``over`` is for all ``n_rows`` examples.
+def _own(learner: str, settings: Mapping[str, Any], n_rows: int, n_labels: int) -> dict[str, Any]:
+    """The arguments of the learner; a budget without ``over`` is for all ``n_rows`` examples.
 
     ``share`` is a share of all their costs.
 
-    >>> _own({"budget": {"share": 0.25}}, n_rows=100, n_labels=3)["budget"]
+    >>> _own("coal", {"budget": {"share": 0.25}}, n_rows=100, n_labels=3)["budget"]
     {'over': 100, 'costs': 75}
     """
-    own = {name: value for name, value in settings.items() if name not in _RUN_SETTINGS}
+    own = {name: value for name, value in settings.items() if name not in (*_RUN_SETTINGS, TUNED)}
+    if settings.get(TUNED, AUTO) != AUTO:  # which every other model would refuse
+        own[_RATE] = settings[TUNED]
+    own = nested(own, _DEFAULTS[learner])
     own["cost_bounds"] = tuple(settings.get("cost_bounds", (0.0, 1.0)))
     budget = settings.get("budget")
     if not isinstance(budget, Mapping):
@@ -172,7 +184,6 @@ def _checked_share(budget: Mapping[str, Any]) -> float:
     return float(share)
 
 
-AUTO = "auto"
 Rate: TypeAlias = float | str
 
 

@@ -9,7 +9,8 @@
     data = ["digits", "aslib/*"]         # known data, or tables [data.NAME] with files
 
     [settings]                           # of every line; the report shows the best of several learning rates
-    learning_rate = [0.1, 0.5]
+    learning_rate = [0.1, 0.5]           # of a learner of ours, this is also called model.learning_rate
+    rule.warm_up = 10
 
     [lines.passive]
     rule = "passive"
@@ -31,7 +32,7 @@ from coalface.data.numbers import is_whole
 from coalface.errors import InputError, StudyError
 from coalface.evaluate.checkpoints import Checkpoints, checkpoint_costs
 from coalface.studies.baselines import Baseline
-from coalface.studies.learners import LEARNERS, Rate, StudyLearner, as_rate, find_learner, is_pair
+from coalface.studies.learners import LEARNERS, TUNED, Rate, StudyLearner, as_rate, find_learner, is_one_list
 from coalface.studies.plugins import Plugin
 from coalface.studies.sources import Source, named_sources, table_source
 
@@ -48,7 +49,7 @@ _KEYS = (
     "settings",
     "lines",
 )
-TUNED = "learning_rate"
+_NAMES = {"rule.variant": "rule", "audits.by": "audits", "model.kind": "model", f"model.{TUNED}": TUNED}
 Table = tuple[str, ...]  # the name of a TOML table in parts; empty for the top level
 
 
@@ -225,7 +226,9 @@ class _StudyReader:
         if not isinstance(shared, dict):
             raise self._error((), f"settings must be a table [settings], got {shared!r}")
         learners = {name: self._learner(name, table) for name, table in tables.items()}
-        self._only_known(shared, _every_parameter(learners.values()), ("settings",))
+        every = _every_parameter(learners.values())
+        shared = _by_path(shared, every)
+        self._only_known(shared, every, ("settings",))
         seen: set[str] = set()
         for name, table in tables.items():
             for line in self._expanded(name, learners[name], table, shared):
@@ -253,15 +256,15 @@ class _StudyReader:
     ) -> Iterator[Line]:
         """A line per combination of listed values; the learning rates stay together."""
         own_table, known = ("lines", name), tuple(learner.parameters)
-        own = {key: value for key, value in table.items() if key != "learner"}
+        own = _by_path({key: value for key, value in table.items() if key != "learner"}, known)
         self._only_known(own, known, own_table)
-        given = {key: value for key, value in shared.items() if key in known} | own
+        given = {key: value for key, value in shared.items() if _is_known(key, known)} | own
         tables = {key: own_table if key in own else ("settings",) for key in given}
         for key, value in given.items():
             if value == []:
                 raise self._error(tables[key], f"{key} must have at least one value, got []")
         rates = tuple(_listed(given.pop(TUNED))) if TUNED in given else (None,)
-        swept = {key: value for key, value in given.items() if isinstance(value, list) and not is_pair(key)}
+        swept = {key: value for key, value in given.items() if isinstance(value, list) and not is_one_list(key)}
         for values in itertools.product(*swept.values()):
             settings = given | dict(zip(swept, values, strict=True))
             for rate in rates:
@@ -288,7 +291,7 @@ class _StudyReader:
 
     def _only_known(self, values: Mapping[str, Any], known: Sequence[str], table: Table) -> None:
         for key in values:
-            if self.recorded is None and key not in known:
+            if self.recorded is None and not _is_known(key, known):
                 raise self._error(table, f"{key} is not a known key. Use one of {', '.join(known)}")
 
     def _text(self, key: str, default: str) -> str:
@@ -316,6 +319,25 @@ def _every_parameter(of_lines: Iterable[StudyLearner]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for learner in (*LEARNERS.values(), *of_lines) for name in learner.parameters))
 
 
+def _by_path(table: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
+    """The settings of a table by path: ``rule = {warm_up = 10}`` is ``rule.warm_up = 10``.
+
+    >>> _by_path({"rule": {"variant": "passive", "warm_up": 10}, "budget": {"costs": 9}}, ["rule", "rule.warm_up"])
+    {'rule': 'passive', 'rule.warm_up': 10, 'budget': {'costs': 9}}
+    """
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        has_parts = isinstance(value, dict) and any(name.startswith(f"{key}.") for name in known)
+        parts = {f"{key}.{part}": inner for part, inner in value.items()} if has_parts else {key: value}
+        found.update((_NAMES.get(path, path), inner) for path, inner in parts.items())
+    return found
+
+
+def _is_known(key: str, known: Sequence[str]) -> bool:
+    """Whether a learner has the setting; its model, which another setting chooses, checks the model's own."""
+    return key in known or (key.startswith("model.") and "model" in known)
+
+
 def _unused(*_: Any) -> Any:
     """A placeholder that a report never calls."""
 
@@ -332,4 +354,5 @@ def _shown(value: Any) -> str:
 
 def _key_named_in(problem: Exception, settings: Mapping[str, Any]) -> str:
     """The first setting that an error names; empty if it names none."""
-    return next((word for word in str(problem).replace("'", " ").split() if word in settings), "")
+    keys = {key.rpartition(".")[2]: key for key in settings}
+    return next((keys[word] for word in str(problem).replace("'", " ").split() if word in keys), "")

@@ -23,9 +23,9 @@ from coalface.report.html_page import package_versions
 from coalface.studies.cells import Cell, Record, cells_of, code_of, fingerprint_of, new_record
 from coalface.studies.executors import SweepExecutor, executor_for
 from coalface.studies.findings import DataFacts
-from coalface.studies.learners import as_rate
+from coalface.studies.learners import TUNED, as_rate
 from coalface.studies.results import FILE, Results, Session
-from coalface.studies.study import TUNED, Line, Study
+from coalface.studies.study import Line, Study
 from coalface.studies.tasks import RETRIES, run_tasks
 
 _TASKS_PER_WORKER = 3  # waiting or running

@@ -74,7 +74,7 @@ class _GuardedProtocol(H11Protocol):
         self._note()
 
     def on_response_complete(self) -> None:
-        """Go on with the next request; its bytes may have come already."""
+        """Continue with the next request; its bytes may have come already."""
         super().on_response_complete()
         self._note()
 

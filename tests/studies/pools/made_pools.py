@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from coalface import CoalClassifier
+from coalface import Coal, CoalClassifier
 from coalface.learner.named_learner import NamedLearner
 
 NAMES = ("a", "b", "c")
@@ -16,7 +16,7 @@ def made_learner(model="online", n=60, seed=0):
     truth = random.integers(3, size=n)
     X = random.normal(size=(n, 3))
     X[np.arange(n), truth] += 1.5
-    return CoalClassifier(LABELS, model=model, audit_rate=0.0, miss_rate=None, mellowness=0.3).fit(
+    return CoalClassifier(LABELS, model=model, audits=None, rule=Coal(miss_rate=None), mellowness=0.3).fit(
         X, [LABELS[k] for k in truth]
     )
 

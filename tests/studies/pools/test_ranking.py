@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from pyarrow import parquet
 
-from coalface import CoalClassifier
+from coalface import Audits, CoalClassifier
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.pool import possible_savings
 from coalface.studies.pools import intake, rank_pool
@@ -37,14 +37,14 @@ def test_an_example_has_the_same_possible_saving_alone_and_in_a_batch(model):
 def test_audits_and_budgets_do_not_change_the_possible_saving():
     learner, X = made_learner(), made_examples(40)
     expected = possible_savings(learner, X)
-    learner.set_params(audit_rate=1.0, budget={"costs": 1, "over": 1000})
+    learner.set_params(audits=Audits(1.0), budget={"costs": 1, "over": 1000})
     assert np.array_equal(possible_savings(learner, X), expected)
 
 
 def test_savings_have_the_unit_of_the_costs():
     X = made_examples(40)
-    wide = CoalClassifier(LABELS, model="online", audit_rate=0.0, mellowness=0.3, cost_bounds=(0.0, 10.0))
-    unit = CoalClassifier(LABELS, model="online", audit_rate=0.0, mellowness=0.3)
+    wide = CoalClassifier(LABELS, model="online", audits=None, mellowness=0.3, cost_bounds=(0.0, 10.0))
+    unit = CoalClassifier(LABELS, model="online", audits=None, mellowness=0.3)
     Z, cost = made_examples(60, seed=5), np.random.default_rng(3).random((60, 3)).round(2)
     wide.partial_fit(Z, cost=10 * cost)
     unit.partial_fit(Z, cost=cost)
@@ -100,7 +100,7 @@ def test_near_duplicates_count_once_and_the_best_of_them_stays(tmp_path):
 
 def test_a_learner_that_decides_every_example_alone_keeps_duplicates(tmp_path):
     learner = made_learner()
-    learner.set_params(alike=None)
+    learner.set_params(rule__alike=None)
     X = made_examples(20, repeated=0.9)
     rank_pool(
         save_model(learner, tmp_path / "m.coal"), [write_parts(tmp_path / "pool", X, [7])], tmp_path / "ranking.parquet"

@@ -134,15 +134,9 @@ def _take_line(desk: Desk, name: str, text: str, form: _BatchForm, taken: _Taken
     if found is None:
         taken.unanswered += 1
         return
-    key = f"{found.lease_id}:{found.question_id}"
-    known = desk.has_answer(name, key)
-    rest: dict[str, Any] = {part: found.reply.get(part) for part in ("note", "price")}
-    where = (name, found.question_id, found.lease_id)
+    known = desk.has_answer(name, f"{found.lease_id}:{found.question_id}")
     try:
-        if "costs" in found.reply:
-            receipt = desk.answer(*where, found.reply["costs"], key, **rest)
-        else:
-            receipt = desk.answer_truth(*where, found.reply["label"], key, **rest)
+        receipt = desk.answer_reply(name, found.question_id, found.lease_id, found.reply)
     except ConflictError:
         if known:
             raise ConflictError(

@@ -154,7 +154,8 @@ class Labelling:
             started, receipt = time.monotonic(), None
             try:
                 reply = self._reply_to(question)
-                receipt = self._answer(question, reply, time.monotonic() - started)
+                took = time.monotonic() - started
+                receipt = self.desk.answer_reply(self.name, question.id, question.lease_id, reply, took)
             except RunEndedError as problem:
                 self.desk.release(question.lease_id, self.name)
                 self._stop_early(problem)
@@ -202,13 +203,6 @@ class Labelling:
                 while not self._rates.begin(question.labels):  # every attempt is a call
                     self._pause(_POLL)
 
-    def _answer(self, question: Question, reply: dict[str, Any], seconds: float) -> Receipt:
-        key = f"{question.lease_id}:{question.id}"
-        rest: dict[str, Any] = {"seconds": seconds, "note": reply.get("note"), "price": reply.get("price")}
-        if "costs" in reply:
-            return self.desk.answer(self.name, question.id, question.lease_id, reply["costs"], key, **rest)
-        return self.desk.answer_truth(self.name, question.id, question.lease_id, reply["label"], key, **rest)
-
     def _note_failure(self, question: Question, problem: Exception) -> None:
         """Release the question; stop the run after several failures in a row."""
         self.desk.release(question.lease_id, self.name)
@@ -237,11 +231,19 @@ def plain_question(project: Project, question: Question) -> dict[str, Any]:
         "labels": question.labels,
         "askable": [label for label in project.labels if label in question.labels or label in question.ranges],
         "known": question.known,
+        **plain_project(project),
+        "true_label": question.true_label,
+    }
+
+
+def plain_project(project: Project) -> dict[str, Any]:
+    """What programs get to know about a project with each question."""
+    return {
         "question": project.question,
         "guidelines": project.guidelines,
         "levels": [vars(level) for level in project.levels],
         "cost_bounds": list(project.cost_bounds),
-        "true_label": question.true_label,
+        "true_label": project.true_label,
     }
 
 

@@ -48,7 +48,7 @@ class AccessTables:
         with self.database.writing() as connection:
             digest = connection.execute(sa.select(_tokens.c.digest).where(_tokens.c.name == name)).scalar()
             if digest is None:
-                raise UnknownIdError(f"There is no token for {name!r}. Check the name in the list of people.")
+                raise _no_token(name)
             connection.execute(_tokens.delete().where(_tokens.c.name == name))
             connection.execute(_sessions.delete().where(_sessions.c.token == digest))
 
@@ -57,7 +57,7 @@ class AccessTables:
         with self.database.writing() as connection:
             changed = connection.execute(_tokens.update().where(_tokens.c.name == name).values(role=role))
             if changed.rowcount == 0:
-                raise UnknownIdError(f"There is no token for {name!r}. Check the name in the list of people.")
+                raise _no_token(name)
 
     def admit(self, name: str, role: str, digest: str) -> None:
         """Let a person in with the token that they have in another project, of which only the digest is known."""
@@ -94,6 +94,10 @@ class AccessTables:
         """Forget a session."""
         with self.database.writing() as connection:
             connection.execute(_sessions.delete().where(_sessions.c.digest == digest_of(session)))
+
+
+def _no_token(name: str) -> UnknownIdError:
+    return UnknownIdError(f"There is no token for {name!r}. Check the name in the list of people.")
 
 
 def digest_of(token: str) -> str:

@@ -1,47 +1,82 @@
-"""The pool: the examples of a project in memory-mapped files, so that a million of them take little memory.
-
-``examples.jsonl`` has a line per example. The other files are arrays: the starts of the lines, the features, the order
-in which the examples are decided, and the ids by their hashes. Examples that are added later are in files of their own,
-which grow; the log says how far they count.
-"""
+"""The pool: the examples of a project in memory-mapped files, so that a million of them take little memory."""
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from hashlib import blake2b
-from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import vstack
+from scipy.sparse import csr_array, vstack
 
-from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.rows import Examples
 from coalface.desk.log.events import ADDED
 from coalface.desk.project.columns import ColumnRoles
-from coalface.desk.project.example_files import DTYPES, GROWING, LINES, ExampleFiles, Sizes, append
-from coalface.desk.project.features import SAMPLE, SIDE, Content, encoded, new_encoder, thumbnails
+from coalface.desk.project.features import Content, encoded, thumbnails
+from coalface.desk.project.pool_files import ARRAYS, GROWING, IMAGES, INDEX, LINES, Sizes, append, hash_of, line_of
 from coalface.desk.project.sources import GivenExample
 from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line, listed, shortened
 from coalface.rounds.event_log import Event, EventLog
 
-_USUAL = ColumnRoles()
-IMAGES = "images"  # the folder of the files of images
-_BLOCK = 2000  # examples turned into features at a time
 _FIRST = 1000  # examples whose fields stand for those of the pool
-_INDEX = {"order": "<i4", "id_hashes": "<u8", "id_places": "<i4"}
-_ARRAYS = DTYPES | _INDEX
 _NOTHING = Sizes(0, 0, 0)
 _ADDED = 0xADD  # of random numbers: the order of added examples
+
+
+class ExampleFiles:
+    """The examples in a folder whose files have this prefix, up to these sizes."""
+
+    def __init__(self, folder: Path, sizes: Sizes, prefix: str = "") -> None:
+        self._folder, self._prefix, self.sizes = folder, prefix, sizes
+        self.arrays = {name: self._array(name, np.dtype(dtype)) for name, dtype in ARRAYS.items()}
+        lines = self._path(LINES, sizes.bytes)
+        self.lines = np.memmap(lines, np.uint8, "r", shape=(sizes.bytes,)) if sizes.bytes else np.zeros(0, np.uint8)
+
+    def __len__(self) -> int:
+        return self.sizes.examples
+
+    def line(self, place: int) -> Any:
+        """The id and the content of an example."""
+        starts = self.arrays["starts"]
+        return json.loads(self.lines[starts[place] : starts[place + 1]].tobytes())
+
+    def text(self, place: int) -> bytes:
+        """The line of an example, as it is in the file."""
+        starts = self.arrays["starts"]
+        return self.lines[starts[place] : starts[place + 1]].tobytes()
+
+    def rows(self, places: NDArray[np.int64], width: int) -> Examples:
+        """The features of these examples."""
+        indptr = self.arrays["indptr"]
+        starts, lengths = indptr[places], indptr[places + 1] - indptr[places]
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        cells = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
+        X: Examples = csr_array(
+            (self.arrays["values"][cells], self.arrays["columns"][cells], ends), shape=(len(places), width)
+        )
+        return X
+
+    def _array(self, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
+        n = self.sizes.numbers_in(name)
+        file = self._path(f"{name}.bin", n * dtype.itemsize)
+        return np.memmap(file, dtype, "r", shape=(n,)).view(np.ndarray) if n else np.zeros(0, dtype)
+
+    def _path(self, name: str, n_bytes: int) -> Path:
+        """The path of a file; files that grow may be longer than what counts, but no file may be shorter."""
+        path = self._folder / f"{self._prefix}{name}"
+        found = path.stat().st_size if path.exists() else 0
+        if found < n_bytes or (found > n_bytes and not self._prefix):
+            raise FileFormatError(f"{path} must have {n_bytes:,} bytes, it has {found:,}. Restore it from a copy.")
+        return path
 
 
 class Pool:
     """The pool in a folder; the ``place`` of an example is its number, counted from 0.
 
+    >>> from coalface.desk.project.pool_files import write_pool
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     write_pool(Path(folder), [GivenExample("a", {"kind": "text", "text": "hello"})], None, seed=0)
@@ -57,7 +92,7 @@ class Pool:
             self.width, self.kind, self.given_vectors = int(meta["width"]), str(meta["kind"]), bool(meta["vectors"])
             self.encoder = None if meta.get("encoder") is None else Encoder.from_plain(meta["encoder"])
             self.columns = ColumnRoles.from_plain(meta.get("columns", {}))
-            self.index = {name: _mapped(folder / name, dtype) for name, dtype in _INDEX.items()}
+            self.index = {name: _mapped(folder / name, dtype) for name, dtype in INDEX.items()}
             self._first = ExampleFiles(folder, Sizes.of(meta))
         except FileFormatError:
             raise
@@ -105,7 +140,7 @@ class Pool:
                 given.content["file"] = f"{place:07d}{given.file.suffix.lower()}"
                 shutil.copyfile(given.file, self.folder / IMAGES / given.content["file"])
         X.sum_duplicates()
-        return append(self.folder, self.added, [_line(given) for given in examples], X)
+        return append(self.folder, self.added, [line_of(given) for given in examples], X)
 
     def grow(self, event: Mapping[str, Any]) -> None:
         """Count the examples that an "added" event names; one that is known already changes nothing."""
@@ -180,7 +215,7 @@ class Pool:
     def place(self, example_id: str) -> int:
         """The place of the example with this id."""
         hashes = self.index["id_hashes"]
-        first = int(np.searchsorted(hashes, key := _hash(example_id)))
+        first = int(np.searchsorted(hashes, key := hash_of(example_id)))
         while first < len(hashes) and hashes[first] == key:
             place = int(self.index["id_places"][first])
             if self.example_id(place) == example_id:
@@ -222,175 +257,7 @@ def _mapped(path: Path, dtype: str) -> NDArray[Any]:
     return np.memmap(file, number, "r", shape=(n,)).view(np.ndarray) if n else np.zeros(0, number)
 
 
-def _line(given: GivenExample) -> bytes:
-    plain = {"id": given.id, "content": given.content}
-    return json.dumps(plain, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-
-
 def _refuse_size(path: Path, wanted: int) -> None:
     found = path.stat().st_size
     if found != wanted:
         raise FileFormatError(f"{path} must have {wanted:,} bytes, it has {found:,}. Restore it from a copy.")
-
-
-def _hash(example_id: str) -> np.uint64:
-    return np.uint64(
-        int.from_bytes(blake2b(example_id.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-    )
-
-
-def write_pool(
-    folder: Path,
-    examples: Iterable[GivenExample],
-    vectors: "Examples | None",
-    seed: int,
-    embed: SentenceEmbedder | None = None,
-    *,
-    columns: ColumnRoles = _USUAL,
-    in_order: bool = False,
-) -> None:
-    """Write the examples and their features, computed from their content unless ``vectors`` are given.
-
-    ``embed`` turns texts into vectors; ``columns`` are the roles with which the examples were read. Examples are
-    decided in random order or, if ``in_order``, in the order given.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    writer = _Writer(folder, vectors, embed, columns)
-    try:
-        for block in _blocks(examples):
-            writer.add(block)
-        writer.finish(seed, in_order=in_order)
-    finally:
-        writer.close()
-
-
-class _Writer:
-    def __init__(
-        self, folder: Path, vectors: "Examples | None", embed: SentenceEmbedder | None, columns: ColumnRoles
-    ) -> None:
-        self.folder, self.vectors, self.embed, self.columns = folder, vectors, embed, columns
-        self.kind: str | None = None
-        self.n = self.filled = self.bytes = 0
-        self.hashes: list[NDArray[np.uint64]] = []
-        self.files: dict[str, BinaryIO] = {
-            name: (folder / f"{name}.bin").open("wb") for name in ("starts", "indptr", "columns", "values")
-        }
-        self.lines = (folder / LINES).open("w+b")
-        self.starts = [0]
-        self.encoder: Encoder | None = None
-        self._put("starts", [0])
-        self._put("indptr", [0])
-
-    def add(self, block: list[GivenExample]) -> None:
-        self._check_kind(block)
-        for given in block:
-            if given.file is not None:
-                (self.folder / IMAGES).mkdir(exist_ok=True)
-                shutil.copyfile(given.file, self.folder / IMAGES / given.content["file"])
-        ends = []
-        for given in block:
-            self.bytes += self.lines.write(_line(given))
-            ends.append(self.bytes)
-        self._put("starts", ends)
-        self.starts += ends
-        self.hashes.append(np.array([_hash(given.id) for given in block], np.uint64))
-        if self.vectors is not None or self.kind == "image":
-            self._put_rows(self._vectors_of(block))
-        self.n += len(block)
-
-    def _vectors_of(self, block: list[GivenExample]) -> Any:
-        if self.vectors is None:
-            return thumbnails([given.content for given in block], self.folder / IMAGES, [given.file for given in block])
-        X = self.vectors[self.n : self.n + len(block)]
-        if X.shape[0] < len(block):
-            raise InputError(
-                f"features must have a row per example, got {self.vectors.shape[0]} rows for more examples. "
-                "Add the missing rows."
-            )
-        return X
-
-    def _put_rows(self, X: Any) -> None:
-        X.sum_duplicates()
-        if not np.isfinite(X.data).all():
-            raise InputError("features must be finite 32-bit numbers. Impute or drop missing values first.")
-        self._put("indptr", X.indptr[1:].astype(np.int64) + self.filled)
-        self._put("columns", X.indices)
-        self._put("values", X.data)
-        self.filled += X.nnz
-
-    def _encode(self, shuffled: NDArray[np.int64]) -> None:
-        """Encode all contents; the first of the shuffled ones decide how, because they are a random sample."""
-        sample = [self._content(place) for place in shuffled[:SAMPLE].tolist()]
-        self.encoder = new_encoder(sample, self.embed, self.columns)
-        for start in range(0, self.n, _BLOCK):
-            contents = [self._content(place) for place in range(start, min(start + _BLOCK, self.n))]
-            self._put_rows(encoded(self.encoder, contents, self.columns))
-
-    def _content(self, place: int) -> dict[str, Any]:
-        self.lines.seek(self.starts[place])
-        return dict(json.loads(self.lines.read(self.starts[place + 1] - self.starts[place]))["content"])
-
-    def _check_kind(self, block: list[GivenExample]) -> None:
-        for given in block:
-            kind = given.content["kind"]
-            self.kind = self.kind or kind
-            if kind != self.kind:
-                raise InputError(
-                    f"All examples must be of one kind, {self.kind}, got {given.id!r} of kind {kind}. Leave it out."
-                )
-
-    def finish(self, seed: int, *, in_order: bool) -> None:
-        if not self.n:
-            raise InputError("There must be at least one example, got none. Check the file of the examples.")
-        if self.vectors is not None and self.vectors.shape[0] != self.n:
-            raise InputError(
-                f"features must have a row per example, {self.n}, got {self.vectors.shape[0]}. "
-                "Leave out the other rows."
-            )
-        hashes = np.concatenate(self.hashes)
-        places = np.argsort(hashes, kind="stable")
-        shuffled = np.random.Generator(np.random.PCG64(seed)).permutation(self.n)
-        order = np.arange(self.n) if in_order else shuffled
-        if self.vectors is None and self.kind != "image":
-            self._encode(shuffled)
-        self._refuse_repeated(hashes[places], places)
-        for name, array in (("id_hashes", hashes[places]), ("id_places", places), ("order", order)):
-            (self.folder / f"{name}.bin").write_bytes(np.ascontiguousarray(array, _ARRAYS[name]).tobytes())
-        sizes = {"examples": self.n, "cells": self.filled, "bytes": self.bytes}
-        meta: dict[str, Any] = {"width": self._width(), "kind": self.kind, "vectors": self.vectors is not None, **sizes}
-        if self.columns != _USUAL:
-            meta["columns"] = self.columns.plain()
-        if self.encoder is not None:
-            meta["encoder"] = self.encoder.plain()
-        (self.folder / "pool.json").write_text(json.dumps(meta), encoding="utf-8")
-
-    def _width(self) -> int:
-        if self.vectors is not None:
-            return int(self.vectors.shape[1])
-        if self.kind == "image":
-            return SIDE * SIDE * 3
-        return 1 if self.encoder is None else self.encoder.width
-
-    def _refuse_repeated(self, hashes: NDArray[np.uint64], places: NDArray[np.int64]) -> None:
-        self.close()
-        for first in np.flatnonzero(hashes[1:] == hashes[:-1]).tolist():
-            names = [self._name(int(places[first + k])) for k in (0, 1)]
-            if names[0] == names[1]:
-                raise InputError(f"Ids must be distinct, got {names[0]!r} twice. Remove or rename one of the examples.")
-
-    def _name(self, place: int) -> Any:
-        with (self.folder / LINES).open("rb") as file:
-            return json.loads(next(islice(file, place, None)))["id"]
-
-    def _put(self, name: str, numbers: Any) -> None:
-        self.files[name].write(np.ascontiguousarray(numbers, _ARRAYS[name]).tobytes())
-
-    def close(self) -> None:
-        for file in (self.lines, *self.files.values()):
-            file.close()
-
-
-def _blocks(examples: Iterable[GivenExample]) -> Iterator[list[GivenExample]]:
-    remaining = iter(examples)
-    while block := list(islice(remaining, _BLOCK)):
-        yield block

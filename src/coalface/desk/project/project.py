@@ -27,7 +27,8 @@ from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import read_features
 from coalface.desk.project.guidelines import Guidelines
 from coalface.desk.project.labels import error_costs, labels_in, read_labels, write_error_costs
-from coalface.desk.project.pool import Pool, write_pool
+from coalface.desk.project.pool import Pool
+from coalface.desk.project.pool_files import write_pool
 from coalface.desk.project.scale import Scale
 from coalface.desk.project.settings_file import (
     SETTINGS,

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from coalface.desk.log.events import ANSWERED, LEASED, UNDONE
 from coalface.desk.log.store import QuestionRow, Store
-from coalface.desk.project.example_files import ExampleFiles
-from coalface.desk.project.pool import Pool
+from coalface.desk.project.pool import ExampleFiles, Pool
 from coalface.desk.project.project import Project
 from coalface.desk.project.settings_file import whole_text
+from coalface.desk.service.checks import can_store
 from coalface.desk.service.project_state import ProjectState
 from coalface.errors import CoalfaceError, FileFormatError, InputError, in_one_line, shortened
 from coalface.rounds.event_log import Event
@@ -275,7 +275,7 @@ def _check(where: str, name: str, value: Any, kinds: tuple[type, ...]) -> Any:
     fits = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
     if isinstance(value, int) and not -_LARGEST < value < _LARGEST:
         fits = False
-    if isinstance(value, str) and ("\0" in value or any("\ud800" <= letter <= "\udfff" for letter in value)):
+    if isinstance(value, str) and not can_store(value):
         fits = False
     if not fits:
         raise FileFormatError(f"The archive has a wrong {name} in {where}: {shortened(value, 60)}. Export it again.")

@@ -49,14 +49,14 @@ def parsed_question(question_id: str) -> tuple[int, int]:
     (17, 2)
     """
     number, _, step = str(question_id).partition(".")
-    if not (_is_number(number) and _is_number(step)):
+    if not (is_event_number(number) and is_event_number(step)):
         raise UnknownIdError(f"There is no question {question_id!r:.60}. Lease one.")
     return int(number), int(step)
 
 
 def parsed_answer(answer_id: str) -> int:
     """The number of an answer."""
-    if not _is_number(str(answer_id)):
+    if not is_event_number(str(answer_id)):
         raise UnknownIdError(f"There is no answer {answer_id!r:.60}.")
     return int(answer_id)
 
@@ -103,7 +103,7 @@ def checked_note(note: Any) -> str:
 
 
 def _check_text(note: Any) -> None:
-    if not (isinstance(note, str) and len(note) <= _LONGEST_NOTE and _is_storable(note)):
+    if not (isinstance(note, str) and len(note) <= _LONGEST_NOTE and can_store(note)):
         raise InputError(f"note must be a text of at most {_LONGEST_NOTE} characters, got {note!r:.60}. Shorten it.")
 
 
@@ -118,7 +118,7 @@ def checked_ttl(ttl: Any) -> float:
 
 def checked_name(what: str, name: Any) -> str:
     """A name or key of reasonable length."""
-    if not (isinstance(name, str) and 1 <= len(name) <= _LONGEST_NAME and _is_storable(name)):
+    if not (isinstance(name, str) and 1 <= len(name) <= _LONGEST_NAME and can_store(name)):
         raise InputError(f"{what} must be a text of 1 to {_LONGEST_NAME} characters, got {name!r:.60}. Correct it.")
     return name
 
@@ -130,12 +130,17 @@ def checked_annotator(name: Any) -> str:
     return str(name)
 
 
-def _is_storable(text: str) -> bool:
-    """PostgreSQL cannot store the character 0, and no database can store half a surrogate pair."""
-    return "\x00" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+def can_store(text: str) -> bool:
+    r"""Whether databases can store a text: PostgreSQL stores no character 0, and none stores half a surrogate pair.
+
+    >>> can_store("Grüße"), can_store("\0")
+    (True, False)
+    """
+    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _is_number(text: str) -> bool:
+def is_event_number(text: str) -> bool:
+    """Whether a text is the number of an event, or of a question, as the database may count."""
     return text.isascii() and text.isdigit() and len(text) < 18
 
 

@@ -310,23 +310,16 @@ class Counters:
 
     def shared_costs(self) -> dict[tuple[int, str], dict[str, float]]:
         """By example and label, the cost that each annotator gave last, where two gave one."""
-        return {
-            what: {who: costs[-1] for who, costs in list(self._given[what].items()) if costs}
-            for what in list(self._shared)
-        }
+        return {what: _given_last(self._given[what]) for what in list(self._shared)}
 
     def costs_given(self) -> dict[tuple[int, str], dict[str, float]]:
         """By example and label, the cost that each annotator gave last."""
-        return {
-            what: {who: costs[-1] for who, costs in list(given.items()) if costs}
-            for what, given in list(self._given.items())
-        }
+        return {what: _given_last(given) for what, given in list(self._given.items())}
 
     def costs_about(self, example: int, labels: Iterable[str]) -> dict[str, dict[str, float]]:
         """By label, the cost that each annotator gave last about an example."""
-        found = {label: self._given.get((example, label), {}) for label in labels}
-        last = {label: {who: costs[-1] for who, costs in given.items() if costs} for label, given in found.items()}
-        return {label: given for label, given in last.items() if given}
+        last = ((label, _given_last(self._given.get((example, label), {}))) for label in labels)
+        return {label: given for label, given in last if given}
 
     def annotators(self) -> list[AnnotatorRow]:
         """Everyone who answered, by name."""
@@ -349,6 +342,11 @@ class Counters:
             for name, worker in sorted(self.workers.items())
             if worker.answers
         ]
+
+
+def _given_last(given: dict[str, list[float]]) -> dict[str, float]:
+    """The last of the costs that each annotator gave; other threads may add some meanwhile."""
+    return {who: costs[-1] for who, costs in list(given.items()) if costs}
 
 
 def _renamed(found: dict[tuple[int, str], _Kept], change: LabelChange) -> dict[tuple[int, str], _Kept]:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from typing import Any
 
 from coalface.desk.log.events import JUDGE, LABELS, RESOLVED
 from coalface.desk.log.ownership import sole_use
@@ -231,6 +232,15 @@ class Desk(DeskViews):
             label = state.known_label(label)
             costs = dict(zip(state.project.labels, state.project.costs_of_truth(label).tolist(), strict=True))
         return self._answers.take(replace(given, costs=costs, whole=True, truth=label))
+
+    def answer_reply(
+        self, annotator: str, question_id: str, lease_id: str, reply: Mapping[str, Any], seconds: float | None = None
+    ) -> Receipt:
+        """Take a program's reply, once: its "costs" or its true "label", and its "note" and "price", if it has any."""
+        key, note, price = f"{lease_id}:{question_id}", reply.get("note"), reply.get("price")
+        if "costs" in reply:
+            return self.answer(annotator, question_id, lease_id, reply["costs"], key, seconds, note, price)
+        return self.answer_truth(annotator, question_id, lease_id, reply["label"], key, seconds, note, price)
 
     def undo(self, annotator: str, answer_id: str) -> Question | None:
         """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""

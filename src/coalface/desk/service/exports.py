@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset
 from coalface.data.formats.vw_writer import write_vw_text
 from coalface.desk.log.events import (
@@ -32,11 +31,11 @@ from coalface.desk.project.label_studio import task_of
 from coalface.desk.project.project import Project
 from coalface.desk.service.curation import REVIEW
 from coalface.desk.service.example_log import is_replaced, valid_answers
+from coalface.desk.service.overview import predicted_rows
 from coalface.desk.service.review_book import best_label
 from coalface.errors import InputError
 from coalface.learner.estimator import CoalClassifier
 from coalface.learner.pool import possible_savings
-from coalface.learner.predicting import best_labels
 from coalface.rounds.arrays import answer_arrays
 from coalface.rounds.event_log import Event, EventLog
 from coalface.rounds.round import Costs, Round
@@ -238,19 +237,10 @@ def _predicted_block(
     project: Project, learner: CoalClassifier, places: NDArray[np.int64], known: _Known
 ) -> Iterator[dict[str, Any]]:
     X = project.pool.rows(places)
-    costs = CostScale.of(project.cost_bounds).within(learner.predict_cost(X))
-    ranges = learner.cost_range(X, same_round=True)  # the same in any order of the pool
-    best, savings = best_labels(learner, X).tolist(), possible_savings(learner, X)
-    offered = [(k, label) for k, label in enumerate(project.labels) if label not in project.retired]
-    for i, place in enumerate(places.tolist()):
-        yield {
-            "id": project.pool.example_id(place),
-            "label": best[i],
-            "uncertainty": float(savings[i]),
-            "costs": {label: float(costs[i, k]) for k, label in offered},
-            "ranges": {label: [float(ranges.lowest[i, k]), float(ranges.highest[i, k])] for k, label in offered},
-            "answered": dict(known.get(place, {})),
-        }
+    found = predicted_rows(project, learner, X, same_round=True)  # the same in any order of the pool
+    for place, one, saving in zip(places.tolist(), found, possible_savings(learner, X).tolist(), strict=True):
+        named = {"id": project.pool.example_id(place), "label": one["label"], "uncertainty": saving}
+        yield {**named, **one, "answered": dict(known.get(place, {}))}
 
 
 def _as_jsonl(lines: Iterator[dict[str, Any]]) -> Iterator[bytes]:

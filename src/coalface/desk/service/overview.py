@@ -157,18 +157,23 @@ def predictions(
     project: Project, learner: CoalClassifier, examples: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """For each example the best label, and the predicted cost and range of each label that is not retired."""
-    if not examples:
-        return []
-    X, scale = rows_of(project, examples), CostScale.of(project.cost_bounds)
-    costs, ranges, best = scale.within(learner.predict_cost(X)), learner.cost_range(X), best_labels(learner, X).tolist()
+    return predicted_rows(project, learner, rows_of(project, examples)) if examples else []
+
+
+def predicted_rows(
+    project: Project, learner: CoalClassifier, X: Examples, *, same_round: bool = False
+) -> list[dict[str, Any]]:
+    """The same of rows; with ``same_round``, ranges are those of this round, in any order of the pool."""
+    costs = CostScale.of(project.cost_bounds).within(learner.predict_cost(X))
+    ranges = learner.cost_range(X, same_round=same_round)
     offered = [(k, label) for k, label in enumerate(project.labels) if label not in project.retired]
     return [
         {
-            "label": best[i],
+            "label": best,
             "costs": {label: float(costs[i, k]) for k, label in offered},
             "ranges": {label: [float(ranges.lowest[i, k]), float(ranges.highest[i, k])] for k, label in offered},
         }
-        for i in range(len(examples))
+        for i, best in enumerate(best_labels(learner, X).tolist())
     ]
 
 

@@ -132,7 +132,7 @@ class Authenticator:
             if desk.access.role_of(digest) is not None:
                 desk.access.begin_session(session, token, now + A_MONTH, now)
                 return session
-        raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
+        raise _unknown_token()
 
     def end_session(self, session: str) -> None:
         """Forget a session."""
@@ -153,7 +153,7 @@ class Authenticator:
         if member is None:
             _refuse_if(self._wrong_tokens.wait(_network_of(address_of(request))))
             _refuse_if(self._all_wrong_tokens.wait(""))
-            raise RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
+            raise _unknown_token()
         _refuse_if(self._by_caller.wait(member[0]))
         return Caller(*member, secret, digest)
 
@@ -171,6 +171,10 @@ class Authenticator:
         """The person with this token, if they are a member of other projects only, without a role in this one."""
         others = (one.access.role_of(digest) for one in self._desks if one is not desk)
         return next(((member[0], NOBODY) for member in others if member is not None), None)
+
+
+def _unknown_token() -> RefusedError:
+    return RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
 
 
 def _refuse_if(seconds: float) -> None:

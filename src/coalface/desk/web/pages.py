@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Form, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.datastructures import FormData
 
+from coalface.desk.service.checks import is_event_number
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import STOPPED, Answered, NoQuestion
 from coalface.desk.web import auth
@@ -210,7 +211,7 @@ def _undone(recent: list[Answered], question_id: str) -> Answered | None:
 def resolve(caller: auth.PageEngineer, desk: AnyDesk, form: SentForm) -> Response:
     """Record that an engineer has dealt with a flag."""
     flag = text_in(form, "flag")
-    if not flag.isascii() or not flag.isdigit() or len(flag) > 18:
+    if not is_event_number(flag):
         raise UnknownIdError(f"There is no open flag {flag!r:.40}.")
     desk.resolve(int(flag), caller.name)
     return _to("/dashboard")

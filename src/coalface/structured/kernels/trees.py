@@ -19,24 +19,19 @@ def _reaches_root(heads: I32, first: int, n_words: int, word: int) -> bool:
     return False
 
 
-@kernel
-def all_are_trees(starts: I64, heads: I32) -> bool:
-    """Whether the heads of every sentence form a tree with exactly one word at its root."""
-    for sentence in range(starts.shape[0] - 1):
-        first = starts[sentence]
-        n_words = starts[sentence + 1] - first - 1
-        n_roots = 0
-        for word in range(1, n_words + 1):
-            head = heads[first + word]
-            if head < 0 or head > n_words:
-                return False
-            n_roots += head == 0
-        if n_roots != 1:
+@called
+def _is_tree(heads: I32, first: int, n_words: int) -> bool:
+    """Whether the heads of a sentence form a tree with exactly one word at its root."""
+    n_roots = 0
+    for word in range(1, n_words + 1):
+        head = heads[first + word]
+        if head < 0 or head > n_words:
             return False
-        for word in range(1, n_words + 1):
-            if not _reaches_root(heads, first, n_words, word):
-                return False
-    return True
+        n_roots += head == 0
+    for word in range(1, n_words + 1):
+        if not _reaches_root(heads, first, n_words, word):
+            return False
+    return bool(n_roots == 1)
 
 
 @called
@@ -52,18 +47,31 @@ def _crosses(heads: I32, first: int, word: int) -> bool:
     return False
 
 
+@called
+def _lift(heads: I32, first: int, n_words: int) -> None:
+    """Lift the crossing arcs of a sentence, always the shortest one first."""
+    while True:
+        lifted, shortest = 0, _FOREVER
+        for word in range(1, n_words + 1):
+            length = abs(heads[first + word] - word)
+            if length < shortest and _crosses(heads, first, word):
+                lifted, shortest = word, length
+        if lifted == 0:
+            return
+        heads[first + lifted] = heads[first + heads[first + lifted]]
+
+
+@kernel
+def all_are_trees(starts: I64, heads: I32) -> bool:
+    """Whether the heads of every sentence form a tree with exactly one word at its root."""
+    for sentence in range(starts.shape[0] - 1):
+        if not _is_tree(heads, starts[sentence], starts[sentence + 1] - starts[sentence] - 1):
+            return False
+    return True
+
+
 @kernel
 def lift_crossing_arcs(starts: I64, heads: I32) -> None:
     """Lift crossing arcs to their head's head until none crosses, always the shortest one first."""
     for sentence in range(starts.shape[0] - 1):
-        first = starts[sentence]
-        n_words = starts[sentence + 1] - first - 1
-        while True:
-            lifted, shortest = 0, _FOREVER
-            for word in range(1, n_words + 1):
-                length = abs(heads[first + word] - word)
-                if length < shortest and _crosses(heads, first, word):
-                    lifted, shortest = word, length
-            if lifted == 0:
-                break
-            heads[first + lifted] = heads[first + heads[first + lifted]]
+        _lift(heads, starts[sentence], starts[sentence + 1] - starts[sentence] - 1)

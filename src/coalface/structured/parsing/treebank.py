@@ -15,7 +15,7 @@ from coalface.errors import InputError, shortened
 from coalface.structured.kernels.parse_state import NO_WORD
 from coalface.structured.kernels.parsing import Treebank
 from coalface.structured.kernels.trees import all_are_trees, lift_crossing_arcs
-from coalface.structured.parsing.templates import ATTRIBUTES
+from coalface.structured.parsing.grammar import ATTRIBUTES
 
 _MISSING, _ROOT = "_", "\0root"
 _Value = TypeVar("_Value")

@@ -12,6 +12,7 @@ from coalface.data.dataset import CostDataset, TrainTest
 from coalface.errors import InputError
 from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder
 from coalface.evaluate.curve import Curve
+from coalface.learner.parameters import by_path
 from coalface.structured.policies import tagger_policy
 from coalface.structured.tagging.runs import predict_tags
 from coalface.structured.tagging.tag_features import TokenRows
@@ -20,7 +21,9 @@ from coalface.structured.tagging.tagger import SequenceTagger
 Progress = Callable[[int, int], None] | None
 Settings = Mapping[str, Any]
 _OF_THE_TAGGER = ("conjunctions", "constraints", "history", "warm_up")
-_OF_ITS_POLICY = {"abstain": None, "audits": "auto", "mellowness": 0.12, "model": "online", "rule": "coal"}
+_OF_ITS_POLICY = ("abstain", "audits", "mellowness", "model", "rule")
+_NOT_OF_A_LINE = ("model", "model.device", "model.interactions", "rule.miss_rate", "rule.warm_up")
+_RATE = "model.learning_rate"  # of which studies show the best of several, for any learner
 
 
 class TaggerLine:
@@ -35,7 +38,13 @@ class TaggerLine:
 
     def __init__(self) -> None:
         own = SequenceTagger().get_params(deep=False)
-        self.parameters: Settings = {**_OF_ITS_POLICY, **{name: own[name] for name in _OF_THE_TAGGER}}
+        policy = {**by_path(tagger_policy([]).get_params(deep=False)), "audits": "auto"}
+        self.parameters: dict[str, Any] = {
+            **{_name_of(path): policy[path] for path in policy if path.partition(".")[0] in _OF_ITS_POLICY},
+            **{name: own[name] for name in _OF_THE_TAGGER},
+        }
+        for path in _NOT_OF_A_LINE:
+            del self.parameters[path]
 
     def check(self, settings: Settings, n_labels: int) -> None:
         """Raise an InputError if the tagger rejects these settings."""
@@ -53,8 +62,18 @@ class TaggerLine:
     def _tagger(self, settings: Settings, tags: list[str], seed: int) -> SequenceTagger:
         """The tagger of a line, whose settings are its own and those of its policy."""
         own = {name: value for name, value in settings.items() if name in _OF_THE_TAGGER}
-        chosen = {name: value for name, value in settings.items() if name not in own}
+        chosen = {_argument(name): value for name, value in settings.items() if name not in own}
         return SequenceTagger(policy=tagger_policy(tags, random_state=seed, **chosen), **own)
+
+
+def _name_of(path: str) -> str:
+    """The setting of a line for a parameter of its policy."""
+    return path.rpartition(".")[2] if path == _RATE else path
+
+
+def _argument(setting: str) -> str:
+    """The parameter of the policy for a setting of a line, as ``set_params`` takes it."""
+    return (_RATE if setting == _name_of(_RATE) else setting).replace(".", "__")
 
 
 TAGGER = TaggerLine()

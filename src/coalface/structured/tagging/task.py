@@ -18,7 +18,7 @@ from coalface.structured.tagging.tag_features import (
     word_rows,
 )
 from coalface.structured.tagging.tag_rules import tag_rules
-from coalface.structured.task import Action, SearchTask
+from coalface.structured.task import Action, LabelledSoFar, SearchTask
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,13 +34,7 @@ class _SentenceFeatures:
         return len(self.columns)
 
 
-@dataclass(frozen=True, eq=False)
-class _TaggedPrefix:
-    """A state: the tags of the first words of a sentence, and their loss."""
-
-    words: _SentenceFeatures
-    tags: tuple[int, ...] = ()
-    lost: float = 0.0
+_TaggedPrefix = LabelledSoFar[_SentenceFeatures]
 
 
 class SequenceTask(SearchTask[Any, _TaggedPrefix]):
@@ -99,7 +93,7 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
 
     def finished(self, state: _TaggedPrefix) -> bool:
         """Whether every word has a tag."""
-        return len(state.tags) == len(state.words)
+        return len(state.given) == len(state.sentence)
 
     def allowed(self, state: _TaggedPrefix) -> Sequence[Action]:  # noqa: ARG002
         """All tags."""
@@ -107,31 +101,31 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
 
     def valid(self, state: _TaggedPrefix) -> list[Action]:
         """The tags that may follow the last one."""
-        last = int(len(state.tags) + 1 == len(state.words))
-        before = state.tags[-1] if state.tags else len(self.actions)
+        last = int(len(state.given) + 1 == len(state.sentence))
+        before = state.given[-1] if state.given else len(self.actions)
         return [tag for tag, may in zip(self.actions, self._valid[last][before], strict=True) if may]
 
     def step(self, state: _TaggedPrefix, action: Action) -> _TaggedPrefix:
         """The state after the next word has got this tag."""
         tag = self._column[action]
         lost = state.lost
-        if state.words.truth is not None:
-            lost += self._costs[state.words.truth[len(state.tags)]][tag]
-        return replace(state, tags=(*state.tags, tag), lost=lost)
+        if state.sentence.truth is not None:
+            lost += self._costs[state.sentence.truth[len(state.given)]][tag]
+        return replace(state, given=(*state.given, tag), lost=lost)
 
     def features(self, state: _TaggedPrefix) -> dict[int, float]:
         """The features of the next word and the last tags, as in ``SequenceTagger``."""
-        place = len(state.tags)
-        previous = state.tags[max(place - self.history, 0) :]
-        seen = dict(zip(state.words.columns[place], state.words.values[place], strict=True))
+        place = len(state.given)
+        previous = state.given[max(place - self.history, 0) :]
+        seen = dict(zip(state.sentence.columns[place], state.sentence.values[place], strict=True))
         seen.update(dict.fromkeys(history_columns(previous, len(self.actions), self.history), 1.0))
         last = previous[-1] if previous else len(self.actions)
-        seen.update(dict.fromkeys(conjunction_columns(state.words.keys[place], last), 1.0))
+        seen.update(dict.fromkeys(conjunction_columns(state.sentence.keys[place], last), 1.0))
         return seen
 
     def reference(self, state: _TaggedPrefix) -> Action:
         """The true tag."""
-        return self.actions[_truth(state)[len(state.tags)]]
+        return self.actions[_truth(state)[len(state.given)]]
 
     def loss(self, state: _TaggedPrefix) -> float:
         """The sum of the costs of all tags."""
@@ -140,7 +134,7 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
 
     def rollout(self, state: _TaggedPrefix, action: Action) -> float:
         """The loss after this tag: the reference gives all others their true tags."""
-        return state.lost + self._costs[_truth(state)[len(state.tags)]][self._column[action]]
+        return state.lost + self._costs[_truth(state)[len(state.given)]][self._column[action]]
 
     def reference_loss(self, state: _TaggedPrefix) -> float:
         """The loss so far: the reference loses nothing more."""
@@ -148,7 +142,7 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
 
     def output(self, state: _TaggedPrefix) -> tuple[Action, ...]:
         """The tags."""
-        return tuple(self.actions[tag] for tag in state.tags)
+        return tuple(self.actions[tag] for tag in state.given)
 
 
 def _parts(example: Any) -> tuple[Any, Any]:
@@ -161,6 +155,6 @@ def _parts(example: Any) -> tuple[Any, Any]:
 
 
 def _truth(state: _TaggedPrefix) -> tuple[int, ...]:
-    if state.words.truth is None:
+    if state.sentence.truth is None:
         raise InputError("an example must have tags to be learned or scored, got only words. Pass (words, tags).")
-    return state.words.truth
+    return state.sentence.truth

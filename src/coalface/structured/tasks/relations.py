@@ -9,7 +9,7 @@ import numpy as np
 from coalface.data.labels import label_array
 from coalface.data.numbers import finite_number
 from coalface.errors import InputError, shortened
-from coalface.structured.task import Action, SearchTask
+from coalface.structured.task import Action, LabelledSoFar, SearchTask
 
 NO_RELATION = "none"
 _MOST_BETWEEN = 5  # words between two mentions that are features
@@ -34,13 +34,7 @@ class MentionSentence:
     relations: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
-class _Labelled:
-    """A state: the sentence, the labels given so far, and their loss."""
-
-    sentence: MentionSentence
-    given: tuple[Action, ...] = ()
-    lost: float = 0.0
+_Labelled = LabelledSoFar[MentionSentence]
 
 
 class RelationTask(SearchTask[MentionSentence, _Labelled]):

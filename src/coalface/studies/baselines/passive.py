@@ -15,7 +15,7 @@ from coalface.models.online import OnlineModel
 from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
 
 PARAMETERS = {"learning_rate": 0.5, "accumulator": "adax", "fit_intercept": True, "cost_bounds": (0.0, 1.0)}
-_OF_THE_MODEL = ("learning_rate", "accumulator", "fit_intercept")
+OF_THE_MODEL = ("learning_rate", "accumulator", "fit_intercept")
 _BLOCK = 4096  # rows per call of tell
 
 
@@ -54,7 +54,7 @@ def _tell(learner: CoalClassifier, examples: CostDataset, asked: NDArray[np.bool
 
 def _learner(parameters: dict[str, Any], n_labels: int) -> CoalClassifier:
     """A new learner whose labels are column numbers; with published settings, so that our defaults do not affect it."""
-    model = OnlineModel(**{name: parameters[name] for name in _OF_THE_MODEL})
+    model = OnlineModel(**{name: parameters[name] for name in OF_THE_MODEL})
     bounds = parameters["cost_bounds"]
     return CoalClassifier.as_published(classes=np.arange(n_labels), rule="passive", model=model, cost_bounds=bounds)
 
