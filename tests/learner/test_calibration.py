@@ -8,6 +8,7 @@ from coalface.errors import InputError
 from coalface.kernels.calibration import LARGEST, STEP
 from coalface.kernels.draws import uniform
 from coalface.kernels.state import AUDITS, LOG_FACTOR, MISSES
+from coalface.learner.teaching import tell_rounds
 
 MODELS = {"online": "online", "forest": "forest", "rbf": RidgeModel(kernel="rbf"), "auto": "auto"}
 
@@ -67,7 +68,8 @@ def test_the_counts_are_those_of_the_ledger_and_a_replay_restores_them(model, tm
     assert n_misses > 2
     assert calibration[[AUDITS, MISSES]].tolist() == [n_audits, n_misses]
     assert calibration[LOG_FACTOR] == pytest.approx(log_factor)
-    again = learner_of(model, 4, rule__miss_rate=0.1, random_state=3).tell_rounds(list(ledger))
+    again = learner_of(model, 4, rule__miss_rate=0.1, random_state=3)
+    tell_rounds(again, list(ledger))
     assert again.calibration_ == learner.calibration_
     learner.save(tmp_path / "model")
     assert CoalClassifier.load(tmp_path / "model").calibration_ == learner.calibration_

@@ -11,6 +11,7 @@ from coalface import (
     simulate,
 )
 from coalface.errors import InputError
+from coalface.learner.teaching import tell_rounds
 from coalface.models.committee import CommitteeModel
 from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
@@ -21,6 +22,11 @@ from ..problems import state_of
 X, COST = [[1.0, 2.0]] * 3, [[0.1, 0.9]] * 3
 
 
+def told(learner, rounds, X=None):
+    tell_rounds(learner, rounds, X)
+    return learner
+
+
 def new_learner(**params):
     return CoalClassifier(classes=["a", "b"], **params)
 
@@ -28,27 +34,27 @@ def new_learner(**params):
 def test_late_and_other_rounds_do_not_mix():
     learner = new_learner()
     with pytest.raises(InputError, match="all late or all not late"):
-        learner.tell_rounds([Round(1, costs={"a": 0.5}), Round(2, late=True, costs={"b": 0.5})], [[1.0], [2.0]])
+        told(learner, [Round(1, costs={"a": 0.5}), Round(2, late=True, costs={"b": 0.5})], [[1.0], [2.0]])
     assert learner.round_ == 1
 
 
 def test_features_with_names_need_x():
     with pytest.raises(InputError, match="Round 1 names its features"):
-        new_learner().tell_rounds([Round(1, features={"length": 2.0}, costs={"a": 0.5})])
+        told(new_learner(), [Round(1, features={"length": 2.0}, costs={"a": 0.5})])
 
 
 def test_rounds_without_a_width_are_as_wide_as_their_indices():
-    learner = new_learner().tell_rounds([Round(1, indices=(0, 2), values=(1.0, 2.0), costs={"a": 0.5})])
+    learner = told(new_learner(), [Round(1, indices=(0, 2), values=(1.0, 2.0), costs={"a": 0.5})])
     assert state_of(learner) == state_of(new_learner().tell([[1.0, 0.0, 2.0]], [[0.5, np.nan]]))
 
 
 def test_no_rounds_change_nothing():
-    assert new_learner().tell_rounds([]).round_ == 1
+    assert told(new_learner(), []).round_ == 1
 
 
 def test_the_chances_of_audits_reach_the_ledger():
     learner = new_learner().record_to(ledger := MemoryLedger())
-    learner.tell_rounds([Round(1, ask=("a", "b"), costs={"a": 0.5, "b": 0.1}, propensity={"b": 0.25})], [[1.0]])
+    told(learner, [Round(1, ask=("a", "b"), costs={"a": 0.5, "b": 0.1}, propensity={"b": 0.25})], [[1.0]])
     assert [one.propensity for one in ledger] == [{"b": 0.25}]
 
 
@@ -141,13 +147,13 @@ def test_a_true_label_and_costs_that_contradict_it_are_refused():
     wrong = Round(2, ask=("a",), truth="a", costs={"a": 0.0, "b": 0.75})
     message = "Round 2 has the true label 'a', of which label 'b' costs 0.5, got the cost 0.75. Correct one of them, or"
     with pytest.raises(InputError, match=message):
-        learner.tell_rounds([first, wrong], [[1.0], [2.0]])
+        told(learner, [first, wrong], [[1.0], [2.0]])
     assert learner.round_ == 1
     fitting = Round(2, ask=("a",), truth="a", costs={"a": 0.0, "b": 0.5})
     cannot_tell = Round(3, ask=("a", "b"), truth="b", costs={"a": 1.0, "b": None})
-    assert learner.tell_rounds([first, fitting, cannot_tell], [[1.0], [2.0], [3.0]]).round_ == 4
+    assert told(learner, [first, fitting, cannot_tell], [[1.0], [2.0], [3.0]]).round_ == 4
     with pytest.raises(InputError, match="Unknown label 'c'"):
-        learner.tell_rounds([Round(4, truth="c", costs={"a": 0.0})], [[1.0]])
+        told(learner, [Round(4, truth="c", costs={"a": 0.0})], [[1.0]])
 
 
 def test_a_ledger_is_replayed_although_the_cost_matrix_has_changed_since():

@@ -8,6 +8,7 @@ import pytest
 
 from coalface import Abstain, CoalClassifier, simulate
 from coalface.errors import UnansweredWarning
+from coalface.learner.predicting import best_labels
 
 from ..problems import exact_learner
 
@@ -62,4 +63,4 @@ def test_nothing_changes_once_every_label_was_answered():
     cost = np.random.default_rng(0).random((40, 3))
     learner = CoalClassifier(["a", "b", "c"], model="online")
     simulate(learner, X, cost)
-    assert learner.predict(X).tolist() == pickle.loads(pickle.dumps(learner)).model_labels(X).tolist()
+    assert learner.predict(X).tolist() == best_labels(pickle.loads(pickle.dumps(learner)), X, by_model=True).tolist()

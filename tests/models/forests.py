@@ -4,13 +4,14 @@ import numpy as np
 
 from coalface import CoalClassifier
 from coalface.data.rows import check_rows
+from coalface.learner.parameters import settings_for
 from coalface.models.forest import ForestModel
 
 from ..problems import dense_problem, matrix_costs
 
 
 def setting(n_labels, **params):
-    return CoalClassifier().set_params(**params).settings_for(n_labels)
+    return settings_for(n_labels, vars(CoalClassifier().set_params(**params)))
 
 
 def problem(seed, n=60, n_labels=3, known=0.6, n_columns=4):

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError
+from coalface.learner.parameters import settings_for
 from coalface.models.class_fit import ClassFit, LogisticProblem, columns_of
 from coalface.models.classes import ClassModel
 
@@ -21,7 +22,7 @@ from ..rounds.test_replay import eventful_life
 
 
 def setting(n_labels, **params):
-    return CoalClassifier().set_params(**params).settings_for(n_labels)
+    return settings_for(n_labels, vars(CoalClassifier().set_params(**params)))
 
 
 def begun(n_labels):

@@ -14,6 +14,7 @@ from coalface import Audits, Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.kernels.state import NO_ROUNDS, SLOTS_USED, new_rounds
+from coalface.learner.parameters import settings_for
 from coalface.learner.state import settings_of
 from coalface.models.classes import ClassModel
 from coalface.models.committee import CommitteeModel
@@ -86,7 +87,7 @@ MODELS = {
 
 
 def settings(n_labels=K, **params):
-    return CoalClassifier(mellowness=1.0).set_params(**params).settings_for(n_labels)
+    return settings_for(n_labels, vars(CoalClassifier(mellowness=1.0).set_params(**params)))
 
 
 def problem(seed, n=12, known=0.7):

@@ -12,13 +12,14 @@ from scipy.optimize import minimize
 from coalface import CoalClassifier
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
+from coalface.learner.parameters import settings_for
 from coalface.models import device
 from coalface.models.ridge import RidgeModel, regression
 from coalface.models.ridge.regression import FactorRegression
 
 
 def settings(n_labels, **params):
-    return CoalClassifier.as_published(0.1, **params).settings_for(n_labels)
+    return settings_for(n_labels, vars(CoalClassifier.as_published(0.1, **params)))
 
 
 def problem(seed, n_rows=60, n_features=5, n_labels=3, known=0.7):

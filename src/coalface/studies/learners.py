@@ -14,8 +14,8 @@ from coalface.evaluate.checkpoints import Checkpoints
 from coalface.evaluate.curve import Curve
 from coalface.evaluate.simulation import Progress, simulate
 from coalface.learner.estimator import CoalClassifier
-from coalface.learner.monitor import checked_saving
-from coalface.learner.parameters import Coal, audits_of, by_path, nested
+from coalface.learner.monitor import unit_saving
+from coalface.learner.parameters import Coal, by_path, nested
 from coalface.studies.baselines import BASELINES
 from coalface.studies.baselines.baseline import order_of
 from coalface.studies.plugins import Plugin
@@ -87,8 +87,7 @@ class _Classifier:
         ours = self.new(**_own(self.name, settings, n_rows=1, n_labels=n_labels))
         ours.begin(range(n_labels))
         if settings.get("stop_saving") is not None:
-            bounds = CostScale.of(ours.cost_bounds)
-            checked_saving("stop_saving", settings["stop_saving"], bounds, audits_of(ours.audits).rate)
+            unit_saving(ours, "stop_saving", settings["stop_saving"])
 
     def run(
         self,

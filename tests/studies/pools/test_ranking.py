@@ -54,7 +54,7 @@ def test_savings_have_the_unit_of_the_costs():
 
 def test_where_one_label_is_possible_nothing_can_be_saved():
     only = np.tile([True, False, False], (40, 1))
-    assert not made_learner().possible_savings(made_examples(40), candidates=only).any()
+    assert not possible_savings(made_learner(), made_examples(40), candidates=only).any()
 
 
 @settings(deadline=None, max_examples=25)
