@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits, make_friedman1
 from sklearn.ensemble import RandomForestRegressor
 
 from coalface.kernels import draws, forest, tree_reading
-from coalface.kernels.forest import LEAF, Answers, Tree, new_scratch, varying_columns
+from coalface.kernels.forest import LEAF, Answers, GrownTree, new_scratch, varying_columns
 from coalface.kernels.tree_reading import read
 from coalface.models.forest.model import _joined, _only_leaves
 
@@ -37,7 +37,7 @@ def listed(answers):
 
 def room_for(n_rows, n_values):
     nodes = np.empty(2 * n_rows, np.int32), np.empty(2 * n_rows, np.float32), np.empty(2 * n_rows, np.int32)
-    return Tree(*nodes, np.empty((2 * n_rows, n_values), np.float32))
+    return GrownTree(*nodes, np.empty((2 * n_rows, n_values), np.float32))
 
 
 def one_tree(X, answers, times=None, n_labels=1, n_tried=2, shared=0.0, random=0, leanings=(1.0,)):
@@ -47,7 +47,7 @@ def one_tree(X, answers, times=None, n_labels=1, n_tried=2, shared=0.0, random=0
     scratch, room = new_scratch(varying_columns(table, n), n, n_labels), room_for(n, n_labels * len(leanings))
     state = np.array([random], np.uint64) if np.isscalar(random) else random
     n_nodes = forest.grow_tree(table, answers, times, n_tried, shared, np.array(leanings), scratch, state, room)
-    return Tree(*(array[:n_nodes].copy() for array in room))
+    return GrownTree(*(array[:n_nodes].copy() for array in room))
 
 
 def grown(X, answers, *, n_labels=1, n_trees=10, n_drawn=None, n_tried=None, shared=0.0, seed=0, leanings=(1.0,)):

@@ -242,7 +242,7 @@ def test_a_figure_is_written(tmp_path):
         ({"price": [1.0, -1.0, 2.0]}, "price must be at least 0, got -1 for 'middle'"),
         ({"price": [1.0, 2.0]}, "price must have one number per label"),
         ({"value_of_quality": 0.0}, "value_of_quality must be a finite number greater than 0, got 0.0"),
-        ({"abstain": Abstain(0.5)}, "A Router has no abstain_cost"),
+        ({"abstain": Abstain(0.5)}, "A Router has no abstain"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, words):

@@ -40,7 +40,7 @@ class Answers(NamedTuple):
     weights: F64
 
 
-class Tree(NamedTuple):
+class GrownTree(NamedTuple):
     """The nodes of one tree; the right child of a node follows its left child."""
 
     columns: I32  # (nodes,) ``LEAF`` in a leaf
@@ -262,7 +262,7 @@ def grow_tree(
     leanings: F64,
     scratch: Scratch,
     random: U64,
-    tree: Tree,
+    tree: GrownTree,
 ) -> int:
     """Grow one tree over the rows that count at least once, ``times`` each; returns the number of its nodes.
 

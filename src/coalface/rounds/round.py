@@ -122,6 +122,17 @@ class Round:
         authors = dict.fromkeys((*answered, *unasked), by) if by is not None else {}
         return replace(self, costs={**known, **unasked}, unasked=(*self.unasked, *unasked), by={**self.by, **authors})
 
+    def with_answer(self, answer: Mapping[str, Any], by: str | None, *, whole: bool = False) -> "Round":
+        """The round with an answer as a log has it: "costs", the labels "asked", and the "truth" where it was asked.
+
+        The annotator may have been asked about labels that the round does not ask about, because it was decided again
+        since. Those count as volunteered. A ``whole`` answer is to all that the round asks.
+        """
+        found = self.with_answers(answer["costs"], asked=self.ask if whole else answer["asked"], by=by)
+        found = replace(found, truth=answer.get("truth")) if self.ask_truth else found
+        outside = {*found.costs} - {*found.ask, *found.unasked}
+        return replace(found, unasked=(*found.unasked, *sorted(outside))) if outside else found
+
     def without(self, labels: Iterable[str]) -> "Round":
         """The round without questions about these labels, unless they were answered; the same round if it has none.
 

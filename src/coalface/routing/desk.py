@@ -16,6 +16,7 @@ import numpy as np
 
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import TEXT
+from coalface.data.numbers import is_number
 from coalface.errors import ConflictError, InputError, UnknownIdError, UnknownLabelError, shortened
 from coalface.files.journal import Journal
 from coalface.routing.report import RouteLog, RoutingReport, report_of
@@ -215,7 +216,7 @@ def _in_words(one: ModelOutcome) -> str:
 
 
 def _check_outcome(one: ModelOutcome) -> None:
-    if one.loss is not None and not (isinstance(one.loss, int | float) and 0.0 <= one.loss <= 1.0):
+    if one.loss is not None and not (is_number(one.loss) and 0.0 <= one.loss <= 1.0):
         raise InputError(f"loss must lie between 0 and 1, or be null, got {shortened(one.loss)} for {one.model!r}.")
-    if one.price is not None and not (isinstance(one.price, int | float) and 0.0 <= one.price < np.inf):
+    if one.price is not None and not (is_number(one.price) and one.price >= 0.0):
         raise InputError(f"price must be at least 0, or be null, got {shortened(one.price)} for {one.model!r}.")

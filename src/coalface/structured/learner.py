@@ -71,7 +71,7 @@ class SearchLearner(PolicyLearner):
         if hasattr(self, "_rollouts") and self._rollouts.task is self.task:
             fresh._rollouts = Rollouts(self.task, known=self._rollouts.known)
         try:
-            fresh._learn_all(given, passes, progress)
+            fresh._learn(given, passes, progress)
         except BaseException:
             self._keep_paid(fresh)
             raise
@@ -81,7 +81,7 @@ class SearchLearner(PolicyLearner):
 
     def partial_fit(self, examples: Iterable[Any], progress: Progress | None = None) -> Self:
         """Learn the examples in order, once. If one fails, its group changes nothing; those before it stay learned."""
-        self._learn_all(list(examples), 1, progress)
+        self._learn(list(examples), 1, progress)
         self._rollouts.known.forget_paid()
         return self
 
@@ -186,7 +186,7 @@ class SearchLearner(PolicyLearner):
         self._rows = RowPolicy(policy)
         self._checkpoint = PolicyCheckpoint(self._rows)
 
-    def _learn_all(self, given: list[Any], passes: int, progress: Progress | None) -> None:
+    def _learn(self, given: list[Any], passes: int, progress: Progress | None) -> Self:
         """Learn the examples in groups; a failed group changes nothing."""
         if not given:
             raise InputError("examples must hold at least one example, got none.")
@@ -207,6 +207,7 @@ class SearchLearner(PolicyLearner):
             if progress is not None:
                 progress(numbers.stop, passes * len(given), self.rollouts_)
         self.passes_ += passes
+        return self
 
     def _learn_group(self, group: EpisodeGroup, numbered: list[tuple[int, Any, int]]) -> None:
         """Learn some examples side by side; if that fails, restore the state before them."""

@@ -118,6 +118,15 @@ class PolicyLearner(BaseEstimator, ABC):
         if not hasattr(self, "policy_"):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call 'fit' or 'partial_fit' first.")
 
+    @abstractmethod
+    def _learn(self, *given: Any) -> Self:
+        """Learn what is given, after what was learned before."""
+
+    def _anew(self, *given: Any) -> Self:
+        """Learn what is given and nothing else; if that fails, nothing changes."""
+        self._become(self._unfitted()._learn(*given))
+        return self
+
     def _unfitted(self) -> Self:
         """A learner with the same parameters."""
         return type(self)(**self.get_params(deep=False))

@@ -9,8 +9,11 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Awaitable, Callable, Collection
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Any
 
@@ -19,11 +22,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from coalface.version import __version__
 from coalface.web.http_errors import RefusedError, error_response
 from coalface.web.logs import REQUEST_ID
-from coalface.web.metrics import RequestMetrics
+from coalface.web.metrics import Metric, Sample, gauge
 
 LARGEST_BODY = 1 << 20  # bytes
+_ENDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # of the classes of durations, in seconds
 BODY_SECONDS = 30.0  # for the whole body of a request
 _ID_HEADER = b"x-request-id"
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")  # ids of a proxy that are safe in logs
@@ -225,6 +230,48 @@ class ProjectPaths:
             await send(message)
 
         return self._app({**scope, "root_path": scope.get("root_path", "") + root, PROJECT: name}, receive, within)
+
+
+@dataclass
+class RequestMetrics:
+    """Counts and durations of requests, by method, route and status. Only the event loop changes them."""
+
+    in_flight: int = 0
+    started: float = field(default_factory=time.time)
+    _counts: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    _classes: dict[str, list[int]] = field(default_factory=dict)  # by route: how many requests end in each class
+    _seconds: Counter[str] = field(default_factory=Counter)
+
+    def add(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count one request."""
+        self._counts[method, route, status] += 1
+        classes = self._classes.setdefault(route, [0] * (len(_ENDS) + 1))
+        classes[bisect_left(_ENDS, seconds)] += 1
+        self._seconds[route] += seconds  # type: ignore[assignment]
+
+    def metrics(self) -> Iterator[Metric]:
+        """All metrics of requests and of the process."""
+        counts = [
+            ("", {"method": method, "route": route, "status": str(status)}, float(n))
+            for (method, route, status), n in sorted(self._counts.items())
+        ]
+        yield Metric("coalface_requests_total", "counter", "Requests by method, route and status.", counts)
+        yield Metric("coalface_request_seconds", "histogram", "Durations of requests by route.", self._durations())
+        yield gauge("coalface_requests_in_flight", "Requests being answered now.", self.in_flight)
+        yield gauge("process_start_time_seconds", "When the service was started.", self.started)
+        cpu = time.process_time()
+        yield Metric("process_cpu_seconds_total", "counter", "Processor time of the service.", [("", {}, cpu)])
+        yield gauge("coalface_build_info", "The version of coalface.", 1.0, version=__version__)
+
+    def _durations(self) -> list[Sample]:
+        samples: list[Sample] = []
+        for route, classes in sorted(self._classes.items()):
+            total = 0
+            for end, n in zip((*map(str, _ENDS), "+Inf"), classes, strict=True):
+                total += n
+                samples.append(("_bucket", {"route": route, "le": end}, total))
+            samples += [("_sum", {"route": route}, self._seconds[route]), ("_count", {"route": route}, total)]
+        return samples
 
 
 class Observer:

@@ -6,12 +6,13 @@ asked, and a late answer is kept all the same. A lease and a question name an an
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from coalface.buying.oracles.programs import AnnotatorError, reply_of
+from coalface.data.formats.text_lines import lines_of_file
 from coalface.desk.annotators.labelling import plain_question
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import Question
@@ -115,9 +116,10 @@ def take_batch(desk: Desk, name: str, path: str | os.PathLike[str], form: _Batch
     Follow-up questions go back to the queue; the next batch has them.
     """
     taken = _Taken()
-    for number, text in _lines(Path(path)):
+    for number, text in enumerate(lines_of_file(Path(path)), start=1):
         try:
-            _take_line(desk, name, text, form, taken)
+            if text.strip():
+                _take_line(desk, name, text, form, taken)
         except (CoalfaceError, AnnotatorError) as problem:
             taken.problems.append(f"{path}, line {number}: {in_one_line(problem)}.")
     return taken
@@ -148,16 +150,3 @@ def _take_line(desk: Desk, name: str, text: str, form: _BatchForm, taken: _Taken
     taken.before += known
     taken.answers += not known
     taken.late += receipt.late and not known
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file that are not empty, with their numbers."""
-    if not path.is_file():
-        raise InputError(f"There is no file {path}. Name the file of answers.")
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            for number, text in enumerate(file, start=1):
-                if text.strip():
-                    yield number, text
-    except UnicodeDecodeError as problem:
-        raise InputError(f"{path} must be text in UTF-8 ({problem}). Save it as that.") from None

@@ -122,7 +122,7 @@ def _with_names(body: Mapping[str, Any], name: Callable[[str], str]) -> dict[str
 
 def round_renamed(one: Round, old: str, new: str) -> Round:
     """The round with another name of one label."""
-    return Round.from_json(_with_names(one.to_json(), lambda label: new if label == old else label))
+    return Round.trusted(_with_names(one.to_json(), lambda label: new if label == old else label))
 
 
 def with_matrix(project: Project, change: LabelChange, path: Path | None) -> LabelChange:

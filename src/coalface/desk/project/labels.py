@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.data.formats.text_lines import read_lines
 from coalface.data.labels import label_array
 from coalface.data.trees import tree_cost_matrix
 from coalface.desk.project.columns import ColumnRoles
@@ -33,13 +34,7 @@ def read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:
     ['refund', 'delivery']
     """
     if isinstance(labels, str | os.PathLike):
-        path = Path(labels)
-        if not path.is_file():
-            raise FileFormatError(f"There is no file {path}. Write a label per line there.")
-        try:
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
-        except UnicodeDecodeError as problem:
-            raise FileFormatError(f"{path} must be text in UTF-8 ({problem}). Save it as that.") from None
+        lines = (line for text in read_lines(Path(labels)) for line in text.splitlines())
         names = [line.strip() for line in lines if line.strip()]
     else:
         names = [whole_text("A label", str(label)) for label in labels]

@@ -22,7 +22,6 @@ from coalface.desk.service.example_log import (
     own_lease,
     refuse_second,
     valid_answers,
-    with_answer,
 )
 from coalface.desk.service.messages import Receipt
 from coalface.desk.service.project_state import ProjectState, Recording
@@ -47,7 +46,6 @@ class AnswerIntake:
         state = self._state
         with state.lock:
             event, row = self._kept(given)
-            state.release_trusted()
             follow_up = None if row is None else question_of(state, self._queue, row)
         return Receipt(str(event.id), event.body["late"], event.body["learned"], follow_up)
 
@@ -93,7 +91,7 @@ class AnswerIntake:
     def _continued(self, row: QuestionRow, given: GivenAnswer, body: dict[str, Any], expires: float) -> QuestionRow:
         """The question after an answer: the next labels are leased to the same annotator, or it is closed."""
         project = self._state.project
-        answered = with_answer(row.round, body, given.annotator, whole=given.whole)
+        answered = row.round.with_answer(body, given.annotator, whole=given.whole)
         row = replace(row, round=answered, step=row.step + 1, holder=given.annotator)
         pending = answered.without(project.retired)
         left = () if given.whole else pending.next_labels(project.scale.bounds)
@@ -338,7 +336,7 @@ def _before(row: QuestionRow, remaining: list[Event]) -> QuestionRow:
     """The question after the remaining answers only; an undone answer may have given the same costs as they did."""
     found = replace(row.round, costs={}, unasked=(), by={}, truth=None)
     for answer in remaining:
-        found = with_answer(found, answer.body, answer.who)
+        found = found.with_answer(answer.body, answer.who)
     return replace(row, round=found)
 
 

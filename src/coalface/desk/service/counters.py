@@ -27,8 +27,7 @@ from coalface.desk.log.events import (
 )
 from coalface.desk.project.spending import Limits, Spent
 from coalface.desk.service.messages import AnnotatorRow
-from coalface.desk.service.model_costs import ModelCosts
-from coalface.desk.service.review_book import Remarks, ReviewBook
+from coalface.desk.service.read_models import ModelCosts, Remarks, ReviewBook
 from coalface.rounds.event_log import Event
 from coalface.rounds.label_change import ADD, RENAME, LabelChange
 

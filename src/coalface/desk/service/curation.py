@@ -96,9 +96,7 @@ class Curation(PoolChanges):
             raise InputError("A correction must give at least one cost, or the true label, got none. Give one of them.")
         why = given_reason(reason)
         with self._state.lock:
-            found = self._settle_all([one], who, REVIEW, why, replaces=True)
-            self._state.release_trusted()
-            return found
+            return self._settle_all([one], who, REVIEW, why, replaces=True)
 
     def annotate(self, who: str, example_id: str, labels: Sequence[str], annotation: str, version: str) -> Settled:
         """Take an annotation of Label Studio: one label is the true one, several are all right.

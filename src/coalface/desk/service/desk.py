@@ -185,7 +185,6 @@ class Desk(DeskViews):
             if known.get(name) != wanted:
                 with self._live.recording() as record:
                     record.add(JUDGE, {"gate": wanted}, name)
-                self._live.release_trusted()
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -246,7 +245,6 @@ class Desk(DeskViews):
         """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""
         with self._live.lock:
             row = self._answers.undo(annotator, answer_id)
-            self._live.release_trusted()
             return None if row is None else question_of(self._live, self._queue, row)
 
     # -- labels ---------------------------------------------------------------------------------

@@ -1,14 +1,13 @@
 """What the log says of one example: the answers that were not undone, their costs and what they are paid."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from coalface.desk.log.events import ANSWERED, SETTLED, UNDONE
 from coalface.desk.project.spending import Limits
 from coalface.errors import ConflictError, UnknownIdError
 from coalface.rounds.event_log import Event
-from coalface.rounds.round import Costs, Round
+from coalface.rounds.round import Costs
 
 _NO_LIMITS = Limits()
 
@@ -59,18 +58,6 @@ def refuse_second(valid: list[Event], lease: Event, step: int) -> None:
 def learned_answers(events: Iterable[Event], number: int) -> list[Event]:
     """The valid answers that this question continued from."""
     return [event for event in valid_answers(events) if event.body["question"] == number and event.body["learned"]]
-
-
-def with_answer(asked: Round, body: Mapping[str, Any], who: str | None, *, whole: bool = False) -> Round:
-    """The round with an answer as its event records it.
-
-    A lease may have displayed labels that the round does not ask about, because it was decided again since. Those count
-    as volunteered.
-    """
-    found = asked.with_answers(body["costs"], asked=asked.ask if whole else body["asked"], by=who)
-    found = replace(found, truth=body.get("truth")) if asked.ask_truth else found
-    outside = {*found.costs} - {*found.ask, *found.unasked}
-    return replace(found, unasked=(*found.unasked, *sorted(outside))) if outside else found
 
 
 def charge(

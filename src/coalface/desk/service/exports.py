@@ -32,7 +32,7 @@ from coalface.desk.project.project import Project
 from coalface.desk.service.curation import REVIEW
 from coalface.desk.service.example_log import is_replaced, valid_answers
 from coalface.desk.service.overview import predicted_rows
-from coalface.desk.service.review_book import best_label
+from coalface.desk.service.read_models import best_label
 from coalface.errors import InputError
 from coalface.learner.estimator import CoalClassifier
 from coalface.learner.pool import possible_savings

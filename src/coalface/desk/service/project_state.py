@@ -239,7 +239,7 @@ class ProjectState:
 
     @contextmanager
     def recording(self) -> Iterator[Recording]:
-        """A transaction; after the commit, the counters and the model take in its events."""
+        """A transaction; after the commit, the counters and the model take in its events, and trusted judges count."""
         with self.lock:
             self.catch_up()
             now = self.clock()
@@ -257,6 +257,8 @@ class ProjectState:
                 self._stale = True
                 raise
         self._snapshots.consider()
+        if self._counters.judges:
+            self.release_trusted()
 
     def catch_up(self) -> None:
         """Take in what the log has more; most often that is nothing."""

@@ -15,7 +15,7 @@ from coalface.desk.log.store import QuestionRow, Store
 from coalface.desk.project.project import Project
 from coalface.desk.project.spending import Spent
 from coalface.desk.service.agreements import CheckedJudge, judged
-from coalface.desk.service.example_log import learned_answers, with_answer
+from coalface.desk.service.example_log import learned_answers
 from coalface.desk.service.exports import export
 from coalface.desk.service.messages import (
     AnnotatorRow,
@@ -254,7 +254,7 @@ def _own_costs(state: ProjectState, row: QuestionRow) -> dict[str, float | None]
     own = replace(row.round, costs={}, unasked=(), by={})
     for event in learned_answers(state.log.about(row.example), row.number) if row.round.costs else ():
         if event.who == row.holder:
-            own = with_answer(own, event.body, event.who)
+            own = own.with_answer(event.body, event.who)
     return {label: own.costs[label] for label in state.project.labels if label in own.costs}
 
 

@@ -8,7 +8,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from coalface.desk.service.desk import Desk
 from coalface.desk.web.auth import AnyCaller, Authenticator
 from coalface.web.http_errors import RefusedError
-from coalface.web.metrics import MEDIA_TYPE, Metric, RequestMetrics, gauge, page
+from coalface.web.metrics import MEDIA_TYPE, Metric, gauge, page
+from coalface.web.middleware import RequestMetrics
 
 health = APIRouter(include_in_schema=False)
 

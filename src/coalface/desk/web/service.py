@@ -29,8 +29,15 @@ from coalface.errors import InputError
 from coalface.version import __version__
 from coalface.web.http_errors import install_error_handlers
 from coalface.web.logs import configure_logs
-from coalface.web.metrics import RequestMetrics
-from coalface.web.middleware import BODY_SECONDS, LARGEST_BODY, HostCheck, Observer, ProjectPaths, Safeguards
+from coalface.web.middleware import (
+    BODY_SECONDS,
+    LARGEST_BODY,
+    HostCheck,
+    Observer,
+    ProjectPaths,
+    RequestMetrics,
+    Safeguards,
+)
 from coalface.web.server import ServerOptions, listen, message_if_slow
 
 _STATIC = Path(__file__).parent / "static"

@@ -24,7 +24,7 @@ from coalface.kernels.forest import (
     LEAF,
     UNKNOWN_COST,
     Answers,
-    Tree,
+    GrownTree,
     draw_rows,
     grow_tree,
     new_scratch,
@@ -192,7 +192,7 @@ class ForestModel(CostModel):
         more, _ = self._grown(known, n_labels, shared, strengths[best : best + 1], rest)
         self.trees = _joined(trees + more)
 
-    def _left_out(self, trees: list[Tree], drawn: Mask, n_strengths: int) -> tuple[F64, F64]:
+    def _left_out(self, trees: list[GrownTree], drawn: Mask, n_strengths: int) -> tuple[F64, F64]:
         """The means of the trees grown without each row, (n, strengths, K), and their variance; NaN without trees."""
         shape = self.answers.due_rows, n_strengths, len(self.answers.answered)
         mean, variance = (np.empty((shape[0], shape[1] * shape[2])) for _ in range(2))
@@ -201,7 +201,7 @@ class ForestModel(CostModel):
 
     def _grown(
         self, known: Answers, n_labels: int, shared: float, strengths: F64, numbers: range
-    ) -> tuple[list[Tree], Mask]:
+    ) -> tuple[list[GrownTree], Mask]:
         """The trees with these numbers, and which rows each was grown from, (trees, n).
 
         A leaf has K estimates for each strength of shrinkage.
@@ -211,12 +211,12 @@ class ForestModel(CostModel):
         n_drawn, n_tried = min(n_rows, _MOST_DRAWN), -(-len(varying) // _TRIED_IN)
         drawn = np.empty((len(numbers), n_rows), np.bool_)
 
-        def grown(number: int) -> Tree:
+        def grown(number: int) -> GrownTree:
             times = np.empty(n_rows, np.int64)
             random = draw_rows(n_rows, n_drawn, int(self.seed[0]), number, times)
             was_drawn = np.greater(times, 0, out=drawn[number - numbers.start])
             n = int(was_drawn.sum())
-            room = Tree(
+            room = GrownTree(
                 np.empty(2 * n, np.int32),
                 np.empty(2 * n, np.float32),
                 np.empty(2 * n, np.int32),
@@ -254,15 +254,15 @@ class ForestModel(CostModel):
             self._grow()
 
 
-def _only_leaves(tree: Tree, n_nodes: int) -> Tree:
+def _only_leaves(tree: GrownTree, n_nodes: int) -> GrownTree:
     """The first nodes, with the estimates of leaves only; ``left`` of a leaf is their place."""
     columns, left = tree.columns[:n_nodes].copy(), tree.left[:n_nodes].copy()
     is_leaf = columns == LEAF
     left[is_leaf] = np.arange(is_leaf.sum())
-    return Tree(columns, tree.numbers[:n_nodes].copy(), left, tree.values[:n_nodes][is_leaf])
+    return GrownTree(columns, tree.numbers[:n_nodes].copy(), left, tree.values[:n_nodes][is_leaf])
 
 
-def _joined(trees: list[Tree]) -> Trees:
+def _joined(trees: list[GrownTree]) -> Trees:
     """All trees one after the other."""
     nodes, leaves = (np.cumsum([0, *(len(tree[part]) for tree in trees)])[:-1] for part in (0, 3))
     left = []

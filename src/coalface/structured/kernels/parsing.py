@@ -48,13 +48,12 @@ class Treebank(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """What mistakes lose: a wrong head 1, a wrong label ``wrong_label``; ``scale`` is the loss that costs 1.
+    """What mistakes lose: a wrong head 1, a wrong label ``wrong_label``.
 
     With ``imitates``, costs say no more than whether an action is the reference's own: 0 if it is, 1 if not.
     """
 
     wrong_label: float
-    scale: float
     imitates: bool = False
 
 
@@ -136,10 +135,10 @@ def find_losses(
 
 
 @called
-def _find_costs(added: F64, before: float, scale: float, costs: F32) -> None:
+def _find_costs(added: F64, before: float, costs: F32) -> None:
     """Write the costs of all possible actions by what they add; rounded as in ``coalface.structured.rollouts``."""
     for k in range(costs.shape[0]):
-        costs[k] = np.float32(min(max(((before + added[k]) - before) / scale, 0.0), 1.0))
+        costs[k] = np.float32(min(max((before + added[k]) - before, 0.0), 1.0))
 
 
 @called
@@ -240,7 +239,7 @@ def learn_sentences(
                 if losses.imitates:
                     _find_disagreement(find_reference(partial, kinds, actions, treebank, first, arcs), costs)
                 else:
-                    _find_costs(added, lost, losses.scale, costs)
+                    _find_costs(added, lost, costs)
                 n_asked = decide_and_answer(model, settings, scratch, n, costs)
                 # as predicted before learning
                 action = best_answer(settings, candidates, scratch.predicted, scratch.offset)

@@ -69,11 +69,7 @@ class DependencyParser(PolicyLearner):
 
         The parser calls ``progress(sentences_done, sentences_in_total, costs)`` from time to time.
         """
-        passes = whole_number("passes", self.passes, least=1)
-        fresh = self._unfitted()
-        fresh._learn(trees, passes, progress)
-        self._become(fresh)
-        return self
+        return self._anew(trees, whole_number("passes", self.passes, least=1), progress)
 
     def learn(self, trees: Iterable[Tree], progress: Progress | None = None) -> Self:
         """Learn from more trees, ``passes`` times; unlike ``fit``, it forgets nothing.
@@ -227,7 +223,7 @@ class DependencyParser(PolicyLearner):
             choices = ", ".join(map(repr, _ROLL_OUTS))
             raise InputError(f"roll_out must be one of {choices} for DependencyParser, got {self.roll_out!r}.")
         roll_out = best_roll_out(wrong_label) if self.roll_out == AUTO else self.roll_out
-        return Losses(wrong_label, 1.0, imitates=roll_out == "none")
+        return Losses(wrong_label, imitates=roll_out == "none")
 
     def _default_policy(self) -> CoalClassifier:
         return parser_policy(random_state=self.random_state)

@@ -78,10 +78,7 @@ class SequenceTagger(PolicyLearner):
 
         The tagger calls ``progress(words_done, words_in_total, rollouts)`` from time to time.
         """
-        fresh = self._unfitted()
-        fresh._learn(sentences, tags, whole_number("passes", self.passes, least=1), progress)
-        self._become(fresh)
-        return self
+        return self._anew(sentences, tags, whole_number("passes", self.passes, least=1), progress)
 
     def partial_fit(self, sentences: Any, tags: Any, classes: Any = None, progress: Progress | None = None) -> Self:
         """Learn from more sentences, once; on the first call, ``classes`` names all tags.
