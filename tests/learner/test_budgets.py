@@ -324,7 +324,7 @@ BAD = {
     ),
     "prices that are not pairs": ({"price": 1, "price_per_cost": [[1, 2, 3]]}, "pairs of a label and its price, got"),
     "a list as a label": ({"price": 1, "price_per_cost": [[[1], 2]]}, "pairs of a label and its price, got"),
-    "a number": (5, "must be a Budget, or a mapping"),
+    "a text": ("5", "must be a number of costs, a Budget, or a mapping"),
 }
 
 

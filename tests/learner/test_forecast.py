@@ -81,18 +81,6 @@ def test_the_history_has_the_counts_at_marked_rounds_however_they_were_reached(t
     assert mark_rounds()[:8] == [4, 5, 6, 7, 8, 10, 12, 14]
 
 
-def test_a_file_without_a_history_still_makes_a_forecast():
-    X, cost = dense_problem(2, 4, 200)
-    learner = CoalClassifier(range(4))
-    simulate(learner, X, cost)
-    model = learner.model_
-    model.restore_saved(
-        {name: array[:6] if name.endswith("counters") else array for name, array in model.saved().items()}
-    )
-    found = learner.forecast(200)
-    assert 0 < found.costs.lowest < found.costs.highest <= 800
-
-
 def test_what_was_told_without_being_asked_says_little_about_questions():
     X, cost = dense_problem(3, 4, 500)
     learner = CoalClassifier(range(4), model="online").tell(X, cost)

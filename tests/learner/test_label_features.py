@@ -181,7 +181,7 @@ def test_the_range_of_a_label_without_features_is_not_a_number():
     assert ranges.guaranteed_cost[0] == ranges.highest[0, 2]
 
 
-@pytest.mark.parametrize("method", ["predict", "predict_cost", "cost_range", "ask", "possible_savings", "act"])
+@pytest.mark.parametrize("method", ["predict", "predict_cost", "cost_range", "ask", "act"])
 def test_every_method_names_candidates_where_they_are_missing_or_of_another_form(method):
     X, features, cost = examples()
     taught = learner().fit(X, cost=cost, candidates=features)

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from coalface import Abstain, Audits, Budget, Coal, CoalClassifier, OnlineModel
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.files.bundle import write_bundle
-from coalface.learner.recorder import plain_params
 from coalface.models.choice import described_model
 from coalface.structured import SequenceTagger
 
@@ -198,17 +197,6 @@ def test_an_intact_bundle_that_is_not_a_learner_is_refused(tmp_path, change):
     write_bundle(tmp_path / "model", "model", meta, arrays)
     with pytest.raises(FileFormatError):
         CoalClassifier.load(tmp_path / "model")
-
-
-def test_a_model_saved_before_savings_were_estimated_starts_without_an_estimate(tmp_path):
-    learner, X = trained(audits=Audits(0.5), n=150)
-    assert learner.saving_ is not None
-    arrays = {"classes_": learner.classes_, **learner.model_.arrays()}
-    del arrays["saving"]
-    write_bundle(tmp_path / "model", "model", {"params": plain_params(learner), "width": 8}, arrays)
-    again = CoalClassifier.load(tmp_path / "model")
-    assert again.saving_ is None
-    np.testing.assert_array_equal(again.ask(X).mask, learner.ask(X).mask)
 
 
 def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):

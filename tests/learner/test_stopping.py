@@ -332,7 +332,7 @@ def test_without_audits_stopping_is_refused_and_the_remedy_named():
         ("stop_saving", lambda: simulate(learner, X, cost, stop_saving=0.1)),
     ):
         with pytest.raises(
-            InputError, match=f"^{name} needs audits.*audits rate must be above 0, got 0.0. Pass audits="
+            InputError, match=f"^{name} needs audits.*audits must have a rate above 0, got 0.0. Pass audits="
         ):
             call()
     assert state_of(learner) is None

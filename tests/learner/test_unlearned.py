@@ -19,7 +19,7 @@ def imbalanced(n, share, seed=0):
 def test_a_rare_label_that_is_never_predicted_is_named():
     X, y = imbalanced(2_000, 0.05)
     with pytest.warns(
-        UnlearnedWarning, match=r"'fraud' is not predicted .* 'fraud' \(\d+ examples\). Pass audits='loss'"
+        UnlearnedWarning, match=r"never predicted 'fraud' .* 'fraud' \(\d+ examples\). Pass audits='loss'"
     ):
         learner = CoalClassifier(model="online", rule=Coal(warm_up=50), mellowness=1e-9, audits=None).fit(
             X[:, :1], y, active=True

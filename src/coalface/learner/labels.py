@@ -12,7 +12,7 @@ from coalface.kernels.state import ROUND
 from coalface.learner.account import plain_budget
 from coalface.learner.budget import Budget
 from coalface.learner.monitor import rare_labels
-from coalface.learner.state import LearnerState, answers_of, begin
+from coalface.learner.state import LearnerState, answers_of, begin, is_begun, resolve_classes
 from coalface.learner.teaching import all_params, new_recorder
 from coalface.models.contract import CostModel
 from coalface.rounds.label_change import ADD, RENAME, RETIRE, LabelChange, LabelSet, Matrix
@@ -40,8 +40,10 @@ class Labels(NamedTuple):
 
 
 def labels_of(learner: LearnerState) -> Labels:
-    """The labels of a learner, which begins now if it has not."""
-    begin(learner)
+    """The labels of a learner; before it begins, those that it was given."""
+    if not is_begun(learner):
+        classes = resolve_classes(learner, None, None)
+        return Labels(classes, np.ones(len(classes), np.bool_), {})
     return Labels(learner.classes_, learner.model_.active, rare_labels(learner))
 
 

@@ -23,6 +23,7 @@ from coalface.sklearn_base import BaseEstimator
 from coalface.sklearn_base import NotFittedError as SklearnNotFittedError
 
 _BEGIN_LOCK = RLock()
+_PRIVATE = ("_recorder", "_begun_with", "_said", "_learned_costs")  # attributes that fit forgets
 LEARNED_WITH = ("cost_bounds", "model")  # parameters that affect replay, whatever the model
 
 
@@ -56,7 +57,6 @@ class LearnerState(BaseEstimator):
     _begun_with: Mapping[str, Any] = MappingProxyType({})  # parameters that must stay as they were then
     _said: frozenset[str] = frozenset()  # warnings that are given once
     _learned_costs: bool = False  # whether ``fit`` or ``partial_fit`` learned costs, not class labels
-    _settings: tuple[Any, Settings] | None = None  # and the parameters that they were checked from
 
 
 def is_begun(learner: LearnerState) -> bool:
@@ -117,8 +117,7 @@ def ready(learner: LearnerState) -> LearnerState:
 
 def _is_as_begun(learner: LearnerState, name: str, now: Any, began: Any) -> bool:
     if isinstance(now, CostModel):
-        ours, theirs = learner.model_.plain(), now.plain()
-        return type(now) is type(learner.model_) and all(np.array_equal(ours[part], theirs[part]) for part in ours)
+        return type(now) is type(learner.model_) and _alike(learner.model_, now)
     if name == "cost_bounds":
         return CostScale.of(now) == CostScale.of(began)
     if name == "classes":
@@ -126,14 +125,18 @@ def _is_as_begun(learner: LearnerState, name: str, now: Any, began: Any) -> bool
     return bool(np.all(now == began))
 
 
+def _alike(began: CostModel, now: CostModel) -> bool:
+    """Whether two models have the same parameters, the machine aside that they compute on."""
+    ours, theirs = began.get_params(deep=False), now.get_params(deep=False)
+    return all(np.array_equal(ours[name], theirs[name]) for name in ours if name not in ("device", "precision"))
+
+
 def settings_of(learner: LearnerState) -> Settings:
     """The checked parameters of a learner that has begun, as the settings of compiled code."""
-    key, kept = _settings_key(learner), learner._settings
-    if kept is not None and kept[0] == key:
-        return kept[1]
-    settings = settings_for(len(learner.classes_), vars(learner), learner.model_)
-    learner._settings = (key, settings)
-    return settings
+    model, key = learner.model_, _settings_key(learner)
+    if model.checked is None or model.checked[0] != key:
+        model.checked = key, settings_for(len(learner.classes_), vars(learner), model)
+    return model.checked[1]
 
 
 def _settings_key(learner: LearnerState) -> tuple[Any, ...]:
@@ -166,6 +169,6 @@ def resolve_classes(learner: LearnerState, classes: Any, cost: Any) -> NDArray[A
 
 def become(learner: LearnerState, fresh: LearnerState) -> None:
     """Forget all that was learned, and take what another learner with the same parameters has learned."""
-    for name in [name for name in vars(learner) if name.endswith("_") or name.startswith("_")]:
+    for name in [name for name in vars(learner) if name.endswith("_") or name in _PRIVATE]:
         delattr(learner, name)
     vars(learner).update(vars(fresh))

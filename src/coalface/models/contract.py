@@ -91,6 +91,7 @@ class CostModel(ServingModel, BaseEstimator, ABC):
     state: Counted
     lock: RLock
     scratch: Scratch
+    checked: tuple[Any, Settings] | None = None  # the learner's parameters when they were checked last
     active: Mask  # (K,) the labels that are not retired; the learner asks about and predicts no others
 
     def __init_subclass__(cls, **options: Any) -> None:
