@@ -6,9 +6,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from coalface import Coal, CoalClassifier, read_dataset, simulate
-from coalface.errors import InputError
-from coalface.models.online import OnlineModel
+from coalface import Coal, CoalClassifier, OnlineModel, read_dataset, simulate
+from coalface.learner.parameters import flat
 from coalface.studies.known.catalogue import load_known
 from tests.cli.commands import json_lines, run
 
@@ -46,19 +45,13 @@ def test_simulate_says_how_many_of_the_costs_asked_for_the_data_has(tmp_path, mo
     assert "The data has" not in run(capsys, command.replace("half", "whole"))[1]
 
 
-def test_a_rate_and_a_warm_up_may_be_words_which_the_learner_gets_as_they_are(calls, capsys, monkeypatch):
-    got = {}
-
-    def seen(self, **settings):
-        got.update(settings)
-        raise InputError("enough.")
-
-    monkeypatch.setattr(CoalClassifier, "__init__", seen)
+def test_a_rate_and_a_warm_up_may_be_words_which_the_learner_gets_as_they_are(calls, capsys):
     for words, meant in (("auto", ("auto", "auto")), ("7", (7.0, 7))):
-        command = f"simulate calls.csv --label kind --learning-rate {words} --warm-up {words}"
-        assert run(capsys, command) == (2, "", "coalface: enough.\n")
-        assert (got["learning_rate"], got["warm_up"]) == meant
-        assert isinstance(got["warm_up"], type(meant[1]))
+        command = f"simulate calls.csv --label kind --save {words}.coal --learning-rate {words} --warm-up {words}"
+        assert run(capsys, command)[0] == 0
+        found = flat(CoalClassifier.load(f"{words}.coal").get_params(deep=False))
+        assert (found["model.learning_rate"], found["rule.warm_up"]) == meant
+        assert isinstance(found["rule.warm_up"], type(meant[1]))
 
 
 def test_simulate_prints_a_table_without_colours_in_a_pipe_and_writes_what_was_wanted(calls, capsys):

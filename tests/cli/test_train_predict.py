@@ -5,12 +5,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier, CommitteeModel, read_dataset
+from coalface import (
+    Abstain,
+    Audits,
+    Coal,
+    CoalClassifier,
+    CommitteeModel,
+    OnlineModel,
+    RidgeModel,
+    read_dataset,
+)
 from coalface.cli import main
+from coalface.cli.learner_options import LearnerSettings
 from coalface.data.streams.line_source import LineSource
+from coalface.errors import InputError
 from coalface.learner.named_learner import NamedLearner
+from coalface.learner.recorder import plain_params
 from coalface.models.choice import MODELS
-from coalface.models.online import OnlineModel
 from tests.cli.commands import LABELS, json_lines, refused, run
 
 
@@ -107,10 +118,22 @@ def test_a_text_column_names_the_options_that_help(calls, capsys):
     ("options", "given"),
     [
         ("", {}),
-        ("--rule passive --mellowness 0 --warm-up 0", {"rule": "passive", "mellowness": 0.0, "warm_up": 0}),
-        ("--learning-rate 0.2 --width-scale 0", {"learning_rate": 0.2, "width_scale": 0.0}),
-        ("--slack noise-scaled --audit-rate 0", {"slack": "noise-scaled", "audit_rate": 0.0}),
-        ("--accumulator adagrad --sensitivity derivative", {"accumulator": "adagrad", "sensitivity": "derivative"}),
+        ("--rule passive --mellowness 0 --warm-up 0", {"rule": Coal("passive", warm_up=0), "mellowness": 0.0}),
+        (
+            "--learning-rate 0.2 --width-scale 0",
+            {"model": CommitteeModel(online=OnlineModel(learning_rate=0.2)), "rule": Coal(width_scale=0.0)},
+        ),
+        ("--slack published --audit-rate 0", {"rule": Coal(slack="published"), "audits": Audits(0.0)}),
+        (
+            "--no-in-turn --alike 0.9 --audits loss",
+            {"rule": Coal(in_turn=False, alike=0.9), "audits": "loss"},
+        ),
+        (
+            "--cost-model online --accumulator adagrad --sensitivity derivative",
+            {"model": OnlineModel(accumulator="adagrad", sensitivity="derivative")},
+        ),
+        ("--cost-model ridge --no-intercept", {"model": RidgeModel(fit_intercept=False)}),
+        ("--abstain-cost 0.3 --abstain-label none", {"abstain": Abstain(0.3, "none")}),
         ("--cost-model online", {"model": "online"}),
         ("--cost-bounds -1 3 --seed 5", {"cost_bounds": (-1.0, 3.0), "random_state": 5}),
     ],
@@ -118,9 +141,32 @@ def test_a_text_column_names_the_options_that_help(calls, capsys):
 @pytest.mark.parametrize("command", ["train --model m.coal", "simulate --save m.coal"])
 def test_settings_that_are_given_count_and_all_others_are_those_of_the_library(calls, capsys, command, options, given):
     assert run(capsys, f"{command} calls.csv --label kind {options}")[0] == 0
-    found = CoalClassifier.load(calls / "m.coal").get_params()
-    found |= {"classes": None, "cost_bounds": tuple(found["cost_bounds"])}
-    assert found == CoalClassifier(**given).get_params()
+    found = CoalClassifier.load(calls / "m.coal").plain_params() | {"classes": None}
+    assert found == CoalClassifier(**given).plain_params()
+
+
+def test_settings_change_those_of_the_paper_one_by_one(calls, capsys):
+    command = "train calls.csv --label kind --model m.coal --as-published"
+    assert run(capsys, f"{command} --rule passive --audit-rate 0.2 --accumulator adagrad")[0] == 0
+    changed = {"rule__variant": "passive", "audits__rate": 0.2, "model__accumulator": "adagrad"}
+    learner = CoalClassifier.load(calls / "m.coal")
+    assert plain_params(learner) | {"classes": None} == CoalClassifier.as_published(**changed).plain_params()
+    with pytest.raises(InputError, match="warm_up must be as the training began, 1, got 3"):
+        LearnerSettings({"rule.variant": "passive", "rule.warm_up": 3}).check_same(learner)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--slack loose", "--slack must be one of 'published', 'noise-scaled', 'printed', got 'loose'"),
+        ("--audit-rate 2", "--audit-rate must be a finite number at least 0 and at most 1, got 2"),
+        ("--cost-model forest --learning-rate 0.1", "--cost-model ForestModel has no parameter 'learning_rate'"),
+        ("--cost-model ridge --interactions 2", "--interactions needs the online model, got --cost-model ridge"),
+        ("--abstain-label none", "--abstain-label needs --abstain-cost"),
+    ],
+)
+def test_a_setting_that_is_not_allowed_is_refused_before_data_are_read(calls, capsys, options, said):
+    assert said in refused(capsys, f"train lost.csv --model m.coal {options}")
 
 
 @pytest.mark.parametrize("verb", ["train", "simulate"])
@@ -145,7 +191,7 @@ def test_spaces_between_the_labels_do_not_belong_to_them(calls):
 def test_train_learns_interactions_and_keeps_them_in_the_model(option, interactions, calls, capsys):
     assert run(capsys, f"train calls.csv --label kind --model m.coal --interactions {option}")[0] == 0
     train = read_dataset("calls.csv", label="kind")
-    learner = CoalClassifier(model=OnlineModel(interactions))
+    learner = CoalClassifier(model=OnlineModel(interactions=interactions))
     learner.partial_fit(train.X, cost=train.cost, classes=train.classes)
     loaded = NamedLearner.load(Path("m.coal")).learner
     np.testing.assert_array_equal(loaded.predict_cost(train.X), learner.predict_cost(train.X))
@@ -164,7 +210,7 @@ def test_interactions_cannot_change_and_must_be_ranges(calls, capsys):
     run(capsys, "train calls.csv --label kind --model m.coal")
     code, _, err = run(capsys, "train calls.csv --label kind --model m.coal --continue --interactions 2")
     assert code == 2
-    assert "--cost-model cannot change with --continue" in err
+    assert "--interactions cannot change with --continue" in err
     for option, said in (
         ("all", "--interactions must be 2 or pairs of column ranges, got 'all'"),
         ("3", "interactions must be None, 2 or pairs of column ranges, got 3"),

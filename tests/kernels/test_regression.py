@@ -1,17 +1,17 @@
 """All labels are updated in one pass, but each learns as if it were alone."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import CoalClassifier
+from coalface import Coal, CoalClassifier, OnlineModel
 
 from ..problems import dense_problem
 
-online = partial(CoalClassifier, model="online")
+
+def online(classes, *, rule="coal", **of_model):
+    return CoalClassifier(classes, rule=rule, model=OnlineModel(**of_model))
 
 
 @pytest.mark.parametrize("accumulator", ["adax", "adagrad"])
@@ -31,7 +31,7 @@ def test_few_labels_among_many_learn_what_they_would_among_few(accumulator):
 @pytest.mark.parametrize("sensitivity", ["shadow", "seen-only", "derivative"])
 def test_labels_do_not_affect_each_other(accumulator, sensitivity):
     X, cost = dense_problem(2, 9)
-    settings = {"accumulator": accumulator, "sensitivity": sensitivity, "slack": "noise-scaled"}
+    settings = {"accumulator": accumulator, "sensitivity": sensitivity}
     together = online(classes=range(9), **settings).tell(X, cost)
     for label in (0, 8):
         column = np.full_like(cost, np.nan)
@@ -78,7 +78,7 @@ def test_the_first_two_updates_are_the_formula(first, second):
 @pytest.mark.parametrize("sensitivity", ["shadow", "seen-only", "derivative"])
 @given(st.lists(st.sampled_from([1e-38, 1e-30, 1e-45, 1.0, 1e30, 3e38, -1e-30, -3e38, 0.0]), min_size=3, max_size=12))
 def test_no_value_however_large_or_small_gives_nan_or_infinity(accumulator, sensitivity, values):
-    learner = online(["a", "b"], model__accumulator=accumulator, model__sensitivity=sensitivity, rule__warm_up=0)
+    learner = online(["a", "b"], rule=Coal(warm_up=0), accumulator=accumulator, sensitivity=sensitivity)
     for i, value in enumerate(values):
         row = np.array([[value, values[-1 - i]]], np.float32)
         queries = learner.ask(row)

@@ -104,7 +104,9 @@ def test_predictions_are_those_of_vowpal_wabbit(namespaces, options, ranges):
     X, cost = dense_problem(6, 4, 150)
     cost[0] = [0.0, 1.0, 0.0, 1.0]  # VW clips to the costs seen so far
     wheel = run_csoaa_with_interactions(X, cost, namespaces, options)
-    learner = CoalClassifier.as_published(classes=range(4), rule="passive", model=OnlineModel(ranges))
+    learner = CoalClassifier.as_published(
+        classes=range(4), rule="passive", model=OnlineModel(learning_rate=0.5, interactions=ranges)
+    )
     ours = np.empty_like(wheel)
     for i in range(len(X)):
         ours[i] = learner.begin().predict_cost(X[i : i + 1])[0]
@@ -207,11 +209,11 @@ def test_interactions_cannot_change_once_learning_began():
         learner.tell([[1.0, 2.0]], [[0.0, 1.0, 0.5]])
 
 
-def test_a_description_names_them_only_if_there_are_any():
-    assert described_model(OnlineModel()) == {"kind": "OnlineModel"}
-    described = {"kind": "OnlineModel", "interactions": [[[0, 3], [3, 8]]]}
-    assert described_model(OnlineModel([((0, 3), (3, 8))])) == described
-    assert described_model(OnlineModel(np.array([[[0, 3], [3, 8]]]))) == described
+def test_a_description_names_them_as_lists():
+    assert described_model(OnlineModel())["interactions"] is None
+    described = described_model(OnlineModel(interactions=[((0, 3), (3, 8))]))
+    assert described["interactions"] == [[[0, 3], [3, 8]]]
+    assert described_model(OnlineModel(interactions=np.array([[[0, 3], [3, 8]]]))) == described
     assert described_model(model_of(described)) == described
 
 

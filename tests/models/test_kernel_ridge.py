@@ -28,7 +28,7 @@ PENALTY = 0.3
 
 def begun(n_labels=3, n_components=500, regularization=PENALTY, intercept=False):
     model = RidgeModel(regularization, "rbf", n_components, fit_intercept=intercept)
-    return model.begin(n_labels, settings(n_labels))
+    return model.begin(n_labels, settings(n_labels, model__fit_intercept=intercept))
 
 
 def learned(X, cost, **params):

@@ -19,7 +19,11 @@ from coalface.models.ridge.regression import FactorRegression
 
 
 def settings(n_labels, **params):
+<<<<<<< HEAD
     return settings_for(n_labels, vars(CoalClassifier.as_published(0.1, **params)))
+=======
+    return CoalClassifier.as_published(**{"mellowness": 0.1, **params}).settings_for(n_labels)
+>>>>>>> origin/main
 
 
 def problem(seed, n_rows=60, n_features=5, n_labels=3, known=0.7):
@@ -29,7 +33,8 @@ def problem(seed, n_rows=60, n_features=5, n_labels=3, known=0.7):
 
 
 def begun(n_labels, regularization="auto", intercept=True):
-    return RidgeModel(regularization, fit_intercept=intercept).begin(n_labels, settings(n_labels))
+    own = settings(n_labels, model__fit_intercept=intercept)
+    return RidgeModel(regularization, fit_intercept=intercept).begin(n_labels, own)
 
 
 def learned(X, cost, penalty=1.0, intercept=True):

@@ -259,7 +259,7 @@ def test_a_device_that_is_not_there_is_refused_and_nothing_is_changed(monkeypatc
     learner = CoalClassifier(range(3), model="ridge").tell([[1.0, 2.0]], [[0.1, 0.2, 0.3]])
     for refused in (
         lambda: CoalClassifier(range(3), model=RidgeModel(device="cuda")).ask([[1.0]]),
-        lambda: learner.set_params(model__device="cuda"),
+        lambda: learner.model_.moved("cuda"),
     ):
         with pytest.raises(
             InputError, match=r"^device='cuda' needs CuPy, which is not installed\. Run: pip install"

@@ -5,6 +5,7 @@ import pytest
 
 from coalface import Audits, Budget, Coal, CoalClassifier, JsonLinesLedger, MemoryLedger, simulate
 from coalface.errors import CoalfaceError, FileFormatError, InputError
+from coalface.learner.recorder import plain_params
 from coalface.rounds.round import Round
 
 from ..problems import DEFAULTS, ask_and_tell, csr, dense_problem, sparse_problem, state_of
@@ -77,7 +78,7 @@ def test_an_eventful_life_is_replayed_to_the_bit(new_ledger, params, names):
     eventful_life(learner, X, low + (high - low) * cost.astype(np.float64), seed=1)
     again = assert_replays(ledger, learner)
     assert again.classes_.tolist() == learner.classes_.tolist()
-    assert again.plain_params() == learner.plain_params()
+    assert again.plain_params() == plain_params(learner)
     assert learner.costs_queried_ > 20
 
 

@@ -60,7 +60,7 @@ def ask(
             with exclusive(model):
                 current.save(model)
             typer.echo(described_columns(current.encoder), err=True)
-        learner.set_params(**given(alike=alike))
+        learner.set_params(**given(rule__alike=alike))
         done = counts.all_examples
         queries = learner.ask(
             dataset.X, max_costs, candidates=dataset.candidates, first_round=learner.round_ + done if done else None

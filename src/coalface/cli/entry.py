@@ -11,6 +11,7 @@ from typing import Any
 import typer
 
 from coalface.cli.app import app
+from coalface.cli.learner_options import TITLES
 from coalface.cli.option_values import READER_OPTIONS
 from coalface.errors import CoalfaceError, DoubtfulColumnWarning
 
@@ -82,12 +83,17 @@ def _with_options(problem: CoalfaceError | DoubtfulColumnWarning, options: Mappi
 
     >>> _with_options(CoalfaceError("warm_up must be at least 0, got -1."), {"warm_up": "--warm-up"})
     '--warm-up must be at least 0, got -1.'
+    >>> _with_options(CoalfaceError("audits rate must be at most 1, got 2."), {"audit_rate": "--audit-rate"})
+    '--audit-rate must be at most 1, got 2.'
     >>> remedy = {"label": "kind", "ignore": "kind"}
     >>> _with_options(CoalfaceError("Pass label or ignore.", remedy=remedy), {"label": "--label", "reader": "--reader"})
     'Pass label or ignore. On the command line: --label kind or --reader ignore=kind.'
     """
-    name, space, rest = " ".join(str(problem).split()).partition(" ")
-    message = f"{options.get(name, name)}{space}{rest}"
+    message = " ".join(str(problem).split())
+    for title, name in [*TITLES.items(), *((name, name) for name in options)]:
+        if name in options and message.startswith(f"{title} "):
+            message = message.replace(title, options[name], 1)
+            break
     hints = [hint for parameter, value in problem.remedy.items() if (hint := _hint(parameter, value, options))]
     return f"{message} On the command line: {' or '.join(hints)}." if hints else message
 

@@ -10,6 +10,7 @@ import typer
 
 from coalface.cli import options
 from coalface.cli.label_batches import BatchOptions, opened
+from coalface.cli.option_groups import OptionGroup
 from coalface.cli.option_values import numbers_in
 from coalface.cli.screen import counted, progress_bar, show
 from coalface.errors import InputError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CallOptions:
+class CallOptions(OptionGroup):
     """How often, how fast and how long an annotator is called."""
 
     workers: Annotated[int, typer.Option(min=1, help="Questions to ask at the same time.")] = 1
@@ -43,7 +44,7 @@ class CallOptions:
 
 
 @dataclass(frozen=True)
-class JudgeOptions:
+class JudgeOptions(OptionGroup):
     """What an LLM judge is told, how much it may write, and what its tokens cost."""
 
     prompt: Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coalface.cli.option_groups import OptionGroup
 from coalface.cli.option_values import check_output, numbers_in
 from coalface.cli.screen import counted, show
 
@@ -18,7 +19,7 @@ _REFUSED_LINES = 1  # exit code if a line of answers was refused
 
 
 @dataclass(frozen=True)
-class BatchOptions:
+class BatchOptions(OptionGroup):
     """Options with which a run asks nothing: forecasts and batches."""
 
     forecast: Annotated[

@@ -1,11 +1,11 @@
 """Options that stand together in several verbs: a verb takes each group as one value."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any
+from typing import Any, Self, get_args
 
 from coalface.cli import options
 from coalface.cli.option_values import (
@@ -15,34 +15,19 @@ from coalface.cli.option_values import (
     check_output,
     embedder_in,
     given,
-    model_in,
     reader_options,
 )
 
 
-@dataclass(frozen=True)
-class LearnerOptions:
-    """The settings of a learner; CoalClassifier has the defaults of those that the user leaves out."""
+class OptionGroup:
+    """The base of groups, which are dataclasses of options."""
 
-    as_published: options.AsPublished = False
-    rule: options.Rule = None
-    mellowness: options.Mellowness = None
-    learning_rate: options.LearningRate = None
-    warm_up: options.WarmUp = None
-    width_scale: options.WidthScale = None
-    slack: options.Slack = None
-    audit_rate: options.AuditRate = None
-    miss_rate: options.MissRate = None
-    price_of_truth: options.PriceOfTruth = None
-    accumulator: options.Accumulator = None
-    sensitivity: options.Sensitivity = None
-    cost_bounds: options.CostBounds = None
-    abstain_cost: options.AbstainCost = None
-    abstain_label: options.AbstainLabel = None
-    cost_model: options.CostModel = None
-    interactions: options.Interactions = None
-    no_intercept: options.NoIntercept = False
+    @classmethod
+    def parameters(cls) -> Iterable[inspect.Parameter]:
+        """The parameters that Typer reads."""
+        return inspect.signature(cls).parameters.values()
 
+<<<<<<< HEAD
     def given(self, **more: Any) -> dict[str, Any]:
         """The settings that the user gave, after those of ``more`` that are not None.
 
@@ -66,10 +51,16 @@ def _published() -> dict[str, Any]:
 
     parameters = CoalClassifier.as_published().get_params(deep=False)
     return {name: parameters[name] for name in ("mellowness", "rule", "model", "audits")}
+=======
+    @classmethod
+    def taken(cls, values: dict[str, Any]) -> Self:
+        """The group with its values, which are taken out of those of all options."""
+        return cls(**{name: values.pop(name) for name in inspect.signature(cls).parameters})
+>>>>>>> origin/main
 
 
 @dataclass(frozen=True)
-class ColumnOptions:
+class ColumnOptions(OptionGroup):
     """The roles of columns of a table."""
 
     label: options.Label = None
@@ -119,7 +110,7 @@ class ReaderOptions(ExampleOptions):
 
 
 @dataclass(frozen=True)
-class TrainingOptions:
+class TrainingOptions(OptionGroup):
     """Where a tagger or a parser is kept, and how long it learns."""
 
     model: options.ModelFile
@@ -127,8 +118,8 @@ class TrainingOptions:
     passes: options.Passes = None
 
     @contextmanager
-    def saving(self, settings: dict[str, Any]) -> Iterator[None]:
-        """Hold the file while a new model learns with these settings, or a saved one learns more with its own."""
+    def saving(self, settings: Sequence[str]) -> Iterator[None]:
+        """Hold the file while a new model learns with the named settings, or a saved one learns more with its own."""
         from coalface.files.atomic import exclusive
 
         check_output(self.model, "--model")
@@ -148,23 +139,17 @@ def with_groups(verb: Callable[..., None]) -> Callable[..., None]:
     >>> with_groups(show)(data="calls.csv", label="kind", text=None, id=None, ignore=None)
     calls.csv {'label': 'kind'}
     """
+    named = inspect.get_annotations(verb).items()
     groups = {
-        name: kind
-        for name, kind in inspect.get_annotations(verb).items()
-        if isinstance(kind, type) and is_dataclass(kind)
+        name: group for name, kind in named if hasattr(group := get_args(kind)[-1] if get_args(kind) else kind, "taken")
     }
-    if not groups:
-        return verb
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(verb).parameters.values():
-        group = groups.get(parameter.name)
-        parameters += [parameter] if group is None else inspect.signature(group).parameters.values()
+        parameters += groups[parameter.name].parameters() if parameter.name in groups else [parameter]
 
     @wraps(verb)
     def with_options(**values: Any) -> None:
-        for name, group in groups.items():
-            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        verb(**values)
+        verb(**{name: group.taken(values) for name, group in groups.items()}, **values)
 
     expanded = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
     vars(with_options)["__signature__"] = inspect.Signature(expanded)

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from coalface.errors import InputError, shortened
+from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.learner.budget import Budget
+<<<<<<< HEAD
     from coalface.learner.estimator import CoalClassifier
     from coalface.models.online import OnlineModel
+=======
+>>>>>>> origin/main
 
 MODEL_EXISTS = "Pass --continue to learn more with it, or another --model."
-_OPTION_OF = {"seed": "random_state", "cost_model": "model"}  # where they have other names
 _LISTS = {"ignore", "text", "keep", "ngrams", "skips", "classes", "feature_names"}
 _FLAGS = {"zero_based", "grouped"}
 READER_OPTIONS = frozenset(  # of all formats
@@ -36,11 +38,12 @@ def given(**settings: Any) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def check_nothing_given(settings: dict[str, Any]) -> None:
+def check_nothing_given(names: Sequence[str]) -> None:
     """Refuse settings together with ``--continue``: the model was learned with its own.
 
-    >>> check_nothing_given({})
+    >>> check_nothing_given([])
     """
+<<<<<<< HEAD
     if settings:
         name = next((option for option, name in _OPTION_OF.items() if name in settings), next(iter(settings)))
         raise InputError(f"{name} cannot change with --continue: the model keeps its settings. Leave it out.")
@@ -62,6 +65,10 @@ def check_same_settings(learner: "CoalClassifier", settings: dict[str, Any]) -> 
                 f"{option} must be as the training began, {shortened(began[name])}, got {shortened(now[name])}. Pass "
                 "the same settings with --resume, or none."
             )
+=======
+    if names:
+        raise InputError(f"{names[0]} cannot change with --continue: the model keeps its settings. Leave it out.")
+>>>>>>> origin/main
 
 
 def check_output(path: Path, option: str) -> None:
@@ -141,26 +148,20 @@ def numbers_in(option: str, text: str | None) -> dict[str, float]:
     return numbers
 
 
-def model_in(model: str | None, interactions: str | None) -> "OnlineModel | str | None":
-    """The model of ``--cost-model``, or the online one with the interactions of ``--interactions``; None without both.
+def interactions_in(text: str) -> Any:
+    """The interactions of ``--interactions``.
 
-    >>> model_in(None, "2"), model_in("online", "0:40x40:90,0:40x0:40"), model_in("ridge", None)
-    (OnlineModel(interactions=2), OnlineModel(interactions=[[[0, 40], [40, 90]], [[0, 40], [0, 40]]]), 'ridge')
+    >>> interactions_in("2"), interactions_in("0:40x40:90,0:40x0:40")
+    (2, [[[0, 40], [40, 90]], [[0, 40], [0, 40]]])
     """
-    if interactions is None:
-        return model
-    if model not in (None, "online"):
-        raise InputError(f"--interactions needs the online model, got --cost-model {model}. Leave one of them out.")
-    from coalface.models.online import OnlineModel
-
     try:
-        if interactions.isdecimal():
-            return OnlineModel(interactions=int(interactions))
-        pairs = [pair.split("x") for pair in interactions.split(",")]
-        return OnlineModel(interactions=[[[int(end) for end in one.split(":")] for one in pair] for pair in pairs])
+        if text.isdecimal():
+            return int(text)
+        pairs = [pair.split("x") for pair in text.split(",")]
+        return [[[int(end) for end in one.split(":")] for one in pair] for pair in pairs]
     except ValueError:
         raise InputError(
-            f"--interactions must be 2 or pairs of column ranges, got {interactions!r}. Write them like 0:40x40:90."
+            f"--interactions must be 2 or pairs of column ranges, got {text!r}. Write them like 0:40x40:90."
         ) from None
 
 

@@ -1,11 +1,9 @@
 """Options that several verbs share, each described once."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-
-from coalface.cli.option_values import number_or_auto
 
 SOURCE = "A file, a dataset folder, or a name that `coalface data list` shows."
 NamedData = Annotated[Path, typer.Argument(metavar="DATA", help=SOURCE)]
@@ -99,46 +97,6 @@ AsPublished = Annotated[
     bool,
     typer.Option("--as-published", help="Start from the paper's settings, as Vowpal Wabbit runs them with --adax."),
 ]
-NoIntercept = Annotated[bool, typer.Option("--no-intercept", help="Leave out the feature that is always 1.")]
-Rule = Annotated[
-    str | None,
-    typer.Option(
-        help="coal, all-or-none, no-domination or passive.",
-        autocompletion=lambda: ["coal", "all-or-none", "no-domination", "passive"],
-    ),
-]
-Mellowness = Annotated[float | None, typer.Option(help="A larger value asks for more costs.")]
-LearningRate = Annotated[
-    Any,  # a number or the word auto; Typer has no unions
-    typer.Option(
-        parser=lambda text: number_or_auto(float, text),
-        metavar="NUMBER|auto",
-        help="How far one answer moves a prediction; auto chooses it.",
-    ),
-]
-WarmUp = Annotated[
-    Any,
-    typer.Option(
-        parser=lambda text: number_or_auto(int, text),
-        metavar="NUMBER|auto",
-        help="Ask for all costs of this many examples first; auto chooses the number.",
-    ),
-]
-WidthScale = Annotated[float | None, typer.Option(help="A smaller value asks about narrower ranges.")]
-Slack = Annotated[str | None, typer.Option(help="published, noise-scaled or printed.")]
-AuditRate = Annotated[float | None, typer.Option(help="Probability per example of one extra, random question.")]
-MissRate = Annotated[
-    float | None, typer.Option(help="How often the best label may be missed; audits ask for all costs.")
-]
-PriceOfTruth = Annotated[
-    float | None,
-    typer.Option(
-        help="The price of a true label, in costs: ask for it where at least so many costs are wanted. The data must "
-        "have true labels."
-    ),
-]
-Accumulator = Annotated[str | None, typer.Option(help="adax or adagrad.")]
-Sensitivity = Annotated[str | None, typer.Option(help="shadow, seen-only or derivative.")]
 AbstainCost = Annotated[float | None, typer.Option(help="The cost of giving no label; predict abstains if it is less.")]
 AbstainLabel = Annotated[str | None, typer.Option(help='What predict prints then: "abstain", or -1 for numbers.')]
 StopSaving = Annotated[

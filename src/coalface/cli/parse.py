@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
+from coalface.cli.learner_options import PARSER, LearnerSettings
 from coalface.cli.option_groups import TrainingOptions
 from coalface.cli.option_values import given
 from coalface.cli.screen import counted, progress_bar
-from coalface.cli.tag import POLICY_PARAMETERS
 
 if TYPE_CHECKING:
     from coalface.structured import DependencyParser
@@ -23,12 +23,8 @@ def train(
     subtypes: Annotated[
         bool, typer.Option("--subtypes", help="Learn whole labels, such as nsubj:pass; otherwise nsubj.")
     ] = False,
-    rule: options.Rule = None,
-    mellowness: options.Mellowness = None,
-    learning_rate: options.LearningRate = None,
+    policy: Annotated[LearnerSettings, PARSER],
     warm_up: Annotated[int | None, typer.Option(help="Ask for all costs in this many sentences first.")] = None,
-    audit_rate: options.AuditRate = None,
-    seed: options.SeedIfGiven = None,
     as_json: options.Json = False,
 ) -> None:
     """Learn to parse sentences, and save the parser.
@@ -41,11 +37,8 @@ def train(
     from coalface.structured import DependencyParser
 
     settings = given(system=system, warm_up=warm_up)
-    of_policy = given(
-        rule=rule, mellowness=mellowness, learning_rate=learning_rate, audit_rate=audit_rate, random_state=seed
-    )
-    with training.saving({**settings, **of_policy, **({"subtypes": True} if subtypes else {})}):
-        parser = DependencyParser.load(training.model) if training.more else _new_parser(settings, of_policy)
+    with training.saving([*settings, *policy.names, *(["subtypes"] if subtypes else [])]):
+        parser = DependencyParser.load(training.model) if training.more else _new_parser(settings, policy)
         parser.set_params(**given(passes=training.passes))
         trees = read_trees(data, subtypes=parser.has_subtypes_ if training.more else subtypes)
         before = parser.costs_paid_
@@ -74,14 +67,13 @@ def train(
     )
 
 
-def _new_parser(settings: dict[str, Any], of_policy: dict[str, Any]) -> "DependencyParser":
+def _new_parser(settings: dict[str, Any], policy: LearnerSettings) -> "DependencyParser":
     """A parser with these settings of its policy."""
     from coalface.structured import DependencyParser
     from coalface.structured.policies import parser_policy
 
-    seed = {name: value for name, value in of_policy.items() if name == "random_state"}  # the order of sentences, too
-    policy = {POLICY_PARAMETERS.get(name, name): value for name, value in of_policy.items()}
-    return DependencyParser(policy=parser_policy(**policy), **settings, **seed)
+    seed = given(random_state=policy.given.get("random_state"))  # of the order of sentences, too
+    return DependencyParser(policy=parser_policy(**policy.nested()), **settings, **seed)
 
 
 def predict(model: options.Parser, data: options.Trees) -> None:

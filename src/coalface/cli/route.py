@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
+from coalface.cli.learner_options import ROUTER, LearnerSettings
+from coalface.cli.option_groups import OptionGroup
 from coalface.cli.option_values import (
     budget_in,
     check_new,
     check_output,
     embedder_in,
     given,
-    model_in,
     names_in,
     numbers_in,
 )
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ColumnNames:
+class ColumnNames(OptionGroup):
     """The columns of a table of outcomes; those left out have the names of the training, or the usual ones."""
 
     model_column: Annotated[str | None, typer.Option(help="The column of the model; by default model.")] = None
@@ -73,12 +74,9 @@ def train(
             help="What --active may spend: price=5, in the unit of the prices, or costs=500, a number of outcomes.",
         ),
     ] = None,
-    audit_rate: options.AuditRate = None,
     columns: ColumnNames,
     features: options.Features = None,
-    mellowness: options.Mellowness = None,
-    cost_model: options.CostModel = None,
-    seed: options.SeedIfGiven = None,
+    settings: Annotated[LearnerSettings, ROUTER],
     format: options.Format = "auto",
     as_json: options.Json = False,
 ) -> None:
@@ -96,14 +94,7 @@ def train(
         raise InputError("--budget limits what --active asks for. Pass --active, too, or leave out --budget.")
     named = columns.within(OutcomeColumns())
     outcomes = Outcomes.read(table, named, format=format)
-    parameters = given(
-        features=embedder_in(features),
-        mellowness=mellowness,
-        audit_rate=audit_rate,
-        budget=budget_in(budget),
-        model=model_in(cost_model, None),
-        random_state=seed,
-    )
+    parameters = {**settings.parts(), **given(features=embedder_in(features), budget=budget_in(budget))}
     prices = prices_in(price, outcomes)
     with exclusive(model):
         check_new(model, "Pass another --model.")

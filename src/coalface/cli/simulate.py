@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_groups import LearnerOptions, ReaderOptions
+from coalface.cli.learner_options import LEARNER, LearnerSettings
+from coalface.cli.option_groups import ReaderOptions
 from coalface.cli.option_values import budget_in, check_output
 from coalface.cli.screen import counted, print_table, progress_bar, spending, with_forecast
 from coalface.errors import InputError
@@ -35,11 +36,9 @@ def simulate(
     test_fraction: Annotated[
         float, typer.Option(help="Without --test, the share of DATA to hold out; 0: no test.")
     ] = 0.2,
-    settings: LearnerOptions,
+    settings: Annotated[LearnerSettings, LEARNER],
     budget: options.Budget = None,
     batch: options.Batch = 1,
-    alike: options.Alike = None,
-    seed: options.Seed = 0,
     shuffle: Annotated[bool, typer.Option(help="Permute the training rows with --seed, or keep their order.")] = True,
     checkpoints: Annotated[
         str,
@@ -67,17 +66,16 @@ def simulate(
     A budget without "over" is spent over all training examples.
     Ctrl-C ends the run early: the result so far is printed, and the exit code is 130.
     """
-    parameters = settings.given(random_state=seed, alike=alike)
     for path, option in ((report, "--report"), (save, "--save")):
         if path is not None:
             check_output(path, option)
-    how = RunSettings(parameters, _checkpoints(checkpoints), budget, batch, stop_saving)
+    how = RunSettings(settings, _checkpoints(checkpoints), budget, batch, stop_saving)
     source = Source(data, test, reading.format, reading.given())
     if stream or str(data) == "-":
         model, curve, train, n_rows = streamed_run(how, source, block)
     else:
         fraction = 0.0 if test is not None else test_fraction
-        model, curve, train, n_rows = whole_run(how, source, fraction, seed, shuffle=shuffle)
+        model, curve, train, n_rows = whole_run(how, source, fraction, shuffle=shuffle)
     _show(curve, model.learner, as_json=as_json)
     if save is not None:
         model.keep_encoder(train)
@@ -135,12 +133,14 @@ def _write_report(
     path: Path, curve: "Curve", train: "CostDataset", n_rows: int, learner: "CoalClassifier", batch: int
 ) -> None:
     from coalface.evaluate.summary import rules_panel
+    from coalface.learner.parameters import Coal, flat
     from coalface.report.charts import draw_curves
     from coalface.report.html_page import page, write_page
 
-    settings = {name: f"{value}" for name, value in learner.get_params().items() if name not in _OF_THE_DATA}
-    settings["batch"] = f"{batch}"
-    runs = {learner.rule: [curve]}
+    parameters = learner.get_params(deep=False)
+    shown = {name: value for name, value in parameters.items() if name not in _OF_THE_DATA}
+    settings = {name: f"{value}" for name, value in {**shown, **flat(parameters), "batch": batch}.items()}
+    runs: dict[str, list[Curve]] = {Coal.of(learner.rule).variant: [curve]}
     axis = "costs_queried" if curve.truths_queried is None else "price"
     panels = [rules_panel("Against costs", runs, axis), rules_panel("Against examples", runs, "examples_queried")]
     sizes = {"training example": n_rows, "label": len(train.classes), "feature": train.X.shape[1]}
@@ -163,7 +163,7 @@ def _write_report(
 class RunSettings:
     """How to run: the parameters of the learner, and what a simulation needs."""
 
-    parameters: dict[str, Any]
+    settings: LearnerSettings
     checkpoints: Any
     budget: str | None
     batch: int
@@ -171,14 +171,17 @@ class RunSettings:
 
     def model(self, train: "CostDataset", options: dict[str, Any], over: int | None) -> "NamedLearner":
         """A new learner for these labels and features."""
+<<<<<<< HEAD
         from coalface.learner.estimator import CoalClassifier
+=======
+>>>>>>> origin/main
         from coalface.learner.named_learner import NamedLearner
         from coalface.models.choice import model_of
 
-        parameters = self.parameters | _kept_costs(options, train.classes)
-        if parameters.get("price_of_truth") is not None:
-            parameters["cost_matrix"] = train.matrix_of_truths()
-        learner = CoalClassifier(classes=train.classes, **parameters)
+        kept = _kept_costs(options, train.classes)
+        if "price_of_truth" in self.settings.given:
+            kept["cost_matrix"] = train.matrix_of_truths()
+        learner = self.settings.learner(classes=train.classes, **kept)
         paced = model_of(learner.model).paces_budgets
         learner.set_params(budget=budget_in(self.budget, over=over if paced else None))
         return NamedLearner(learner, train.feature_names)
@@ -211,7 +214,7 @@ class Source:
 
 
 def whole_run(
-    how: RunSettings, source: Source, fraction: float, seed: int, *, shuffle: bool
+    how: RunSettings, source: Source, fraction: float, *, shuffle: bool
 ) -> "tuple[NamedLearner, Curve, CostDataset, int]":
     """A run over data that is read into memory; ``fraction`` of it is held out."""
     import numpy as np
@@ -220,6 +223,7 @@ def whole_run(
     from coalface.evaluate.simulation import simulate as run
     from coalface.studies.known.catalogue import find_train_test
 
+    seed = how.settings.given.get("random_state", 0)
     both = find_train_test(source.data, source.format, source.options)
     if both is not None and source.test is not None:
         raise InputError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
+from coalface.cli.learner_options import TAGGER, LearnerSettings
 from coalface.cli.option_groups import TrainingOptions
 from coalface.cli.option_values import given, names_in
 from coalface.cli.screen import counted, progress_bar
@@ -17,15 +18,6 @@ if TYPE_CHECKING:
     from coalface.data.formats.conll import Sentence
     from coalface.structured import SequenceTagger
     from coalface.structured.tagging.sentences import TagError
-
-POLICY_PARAMETERS = {  # of CoalClassifier, where options have other names
-    "rule": "rule__variant",
-    "slack": "rule__slack",
-    "learning_rate": "model__learning_rate",
-    "audit_rate": "audits__rate",
-    "audits": "audits__by",
-    "abstain_cost": "abstain__cost",
-}
 
 
 def train(
@@ -47,21 +39,12 @@ def train(
             "names in its first line and column; without names, the order is that of --classes, or alphabetical."
         ),
     ] = None,
-    rule: options.Rule = None,
-    mellowness: options.Mellowness = None,
-    learning_rate: options.LearningRate = None,
+    policy: Annotated[LearnerSettings, TAGGER],
     warm_up: Annotated[int | None, typer.Option(help="Roll out all tags in this many sentences first.")] = None,
-    slack: options.Slack = None,
-    audit_rate: options.AuditRate = None,
-    audits: Annotated[str | None, typer.Option(help="even, or loss: audit where a predicted tag may be wrong.")] = None,
     budget: Annotated[
         int | None, typer.Option(help="The most roll-outs of this training, spread over its words.", min=0)
     ] = None,
-    abstain_cost: Annotated[
-        float | None, typer.Option(help="Give no tag to words whose tags are all predicted to cost more.")
-    ] = None,
     repair: options.Repair = False,
-    seed: options.SeedIfGiven = None,
     word: options.WordColumn = None,
     tag: options.TagColumn = None,
     as_json: options.Json = False,
@@ -84,24 +67,14 @@ def train(
         warm_up=warm_up,
         budget=budget,
     )
-    of_policy = given(
-        rule=rule,
-        mellowness=mellowness,
-        learning_rate=learning_rate,
-        slack=slack,
-        audit_rate=audit_rate,
-        audits=audits,
-        abstain_cost=abstain_cost,
-        random_state=seed,
-    )
-    with training.saving({**settings, **of_policy}):
+    with training.saving([*settings, *policy.names]):
         sentences = read_sentences(data, word=word, tag=tag)
         saved = SequenceTagger.load(training.model) if training.more else None
         scheme = constraints if saved is None else saved.constraints
         n_repaired = 0
         if repair:
             sentences, n_repaired = repaired_sentences(sentences, scheme, training.model if training.more else None)
-        tagger = _new_tagger(settings, of_policy, sentences) if saved is None else saved
+        tagger = _new_tagger(settings, policy, sentences) if saved is None else saved
         tagger.set_params(**given(passes=training.passes))
         if budget is not None:
             over = tagger.passes * sum(map(len, sentences))
@@ -134,7 +107,7 @@ def _passive_rollouts(n_words: int, n_tags: int) -> int:
     return n_words * n_tags if n_tags > 1 else 0
 
 
-def _new_tagger(settings: dict[str, Any], of_policy: dict[str, Any], sentences: "list[Sentence]") -> "SequenceTagger":
+def _new_tagger(settings: dict[str, Any], policy: LearnerSettings, sentences: "list[Sentence]") -> "SequenceTagger":
     """A tagger with the costs in the file of ``--cost-matrix``, and with these settings of its policy."""
     from coalface.data.formats.cost_matrix import read_cost_matrix
     from coalface.data.labels import label_array
@@ -146,8 +119,7 @@ def _new_tagger(settings: dict[str, Any], of_policy: dict[str, Any], sentences: 
     if "cost_matrix" in settings:
         costs = read_cost_matrix(settings["cost_matrix"], label_array(names))
         settings = {**settings, "classes": names, "cost_matrix": costs}
-    policy = {POLICY_PARAMETERS.get(name, name): value for name, value in of_policy.items()}
-    return SequenceTagger(policy=tagger_policy(names, **policy), **settings)
+    return SequenceTagger(policy=tagger_policy(names, **policy.nested()), **settings)
 
 
 def _learn(tagger: "SequenceTagger", data: Path, sentences: "list[Sentence]") -> None:

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_groups import LearnerOptions, ReaderOptions
+from coalface.cli.learner_options import LEARNER, LearnerSettings
+from coalface.cli.option_groups import ReaderOptions
 from coalface.cli.option_values import (
     MODEL_EXISTS,
     budget_in,
     check_new,
     check_nothing_given,
     check_output,
-    check_same_settings,
     embedder_in,
+    given,
     names_in,
 )
 from coalface.cli.screen import counted, described_columns, rarely_best, reading_bar
@@ -51,9 +52,8 @@ def train(
         typer.Option("--resume", help="Continue after the last checkpoint of the same DATA, if there is one."),
     ] = False,
     block: options.Block = options.BLOCK_ROWS,
-    settings: LearnerOptions,
+    settings: Annotated[LearnerSettings, LEARNER],
     budget: options.Budget = None,
-    seed: options.SeedIfGiven = None,
     reading: ReaderOptions,
 ) -> None:
     """Learn all costs in a dataset and save the model.
@@ -79,17 +79,17 @@ def train(
         raise InputError("train needs DATA, or --classes for an empty model, got neither. Pass one of them.")
     labels = None if classes is None else labels_from_text(names_in("--classes", classes))
     later = None if data is not None else embedder_in(reading.features)  # of the first examples that ask reads
-    parameters = settings.given(classes=labels, random_state=seed, features=later)
-    early = data is None or settings.price_of_truth is not None  # the learner keeps it, also before its first row
+    others = given(classes=labels, features=later)
+    early = data is None or "price_of_truth" in settings.given  # the learner keeps it, also before its first row
     if early and labels is not None and reading.cost_matrix is not None:
-        parameters["cost_matrix"] = read_cost_matrix(reading.cost_matrix, labels)
+        others["cost_matrix"] = read_cost_matrix(reading.cost_matrix, labels)
     if more:
-        check_nothing_given(parameters)
+        check_nothing_given([*others, *settings.names])
     if data is None and (resume or checkpoint_every is not None):
         raise InputError("--resume and --checkpoint-every need DATA, got none. Pass it, or leave them out.")
     wanted_budget = budget_in(budget)
     with exclusive(model):
-        current, after = _begun(model, parameters, more=more, resume=resume)
+        current, after = _begun(model, settings, others, more=more, resume=resume)
         if data is not None:
             stream = Stream(data, reading.format, reading.given(), rows=block)
             with reading_bar(data.name) as progress:
@@ -110,19 +110,22 @@ def train(
 
 
 def _begun(
-    model: Path, parameters: dict[str, Any], *, more: bool, resume: bool
+    model: Path, settings: LearnerSettings, others: dict[str, Any], *, more: bool, resume: bool
 ) -> "tuple[NamedLearner, Position | None]":
     """The learner that is trained, and where in the data it continues."""
+<<<<<<< HEAD
     from coalface.learner.estimator import CoalClassifier
+=======
+>>>>>>> origin/main
     from coalface.learner.named_learner import NamedLearner
 
     if not model.exists() and not more:
-        return NamedLearner(CoalClassifier(**parameters)), None
+        return NamedLearner(settings.learner(**others)), None
     if not (more or resume):
         check_new(model, MODEL_EXISTS)
     current = NamedLearner.load(model)
     if resume and current.position is not None:
-        check_same_settings(current.learner, parameters)
+        settings.check_same(current.learner, **others)
         return current, current.position
     if not more:
         raise InputError(

@@ -21,17 +21,30 @@ _MOST_FEATURES = np.iinfo(np.int32).max
 class Rows:
     """Checked examples in CSR form: no duplicates, sorted columns, finite float32 values; never changed."""
 
-    __slots__ = ("columns", "csr", "indptr", "longest", "values", "width")  # made for every row of a service: be quick
+    __slots__ = (  # made for every row of a service: be quick
+        "_table",
+        "columns",
+        "csr",
+        "indptr",
+        "is_full",
+        "longest",
+        "n_rows",
+        "values",
+        "width",
+    )
 
     def __init__(
         self, indptr: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32], width: int
     ) -> None:
         self.indptr, self.columns, self.values, self.width = indptr, columns, values, width
         self.csr = Csr(indptr, columns, values)  # as the kernels read them
-        self.longest = int(indptr[1]) if len(indptr) == 2 else int(np.diff(indptr).max(initial=0))
+        self.n_rows = len(indptr) - 1
+        self.longest = int(indptr[1]) if self.n_rows == 1 else int(np.diff(indptr).max(initial=0))
+        self.is_full = len(values) == self.n_rows * width > 0  # every row has a value in every column: a table
+        self._table: NDArray[np.float32] | None = None  # of a single row, which all members of a committee read
 
     def __len__(self) -> int:
-        return len(self.indptr) - 1
+        return self.n_rows
 
     def take(self, numbers: NDArray[np.int64]) -> "Rows":
         """The rows with these numbers, in this order."""
@@ -46,14 +59,11 @@ class Rows:
 
     def between(self, first: int, stop: int) -> "Rows":
         """The rows from ``first`` up to ``stop``, without copying them."""
+        if first == 0 and stop == self.n_rows:
+            return self
         indptr = self.indptr[first : stop + 1]
         span = slice(indptr[0], indptr[-1])
         return Rows(indptr - indptr[0], self.columns[span], self.values[span], self.width)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether every row has a value in every column, so that the values are a table."""
-        return len(self.values) == len(self) * self.width and len(self.values) > 0
 
     def without_zeros(self) -> "Rows":
         """The rows without stored zeros."""
@@ -81,18 +91,22 @@ class Rows:
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
     def dense(self, width: int) -> NDArray[np.float32]:
-        """The rows as a table of ``width`` columns; later columns are left out.
+        """The rows as a table of ``width`` columns, which is only read; later columns are left out.
 
         >>> check_rows([[0.0, 2.0, 7.0], [1.0, 0.0, 7.0]]).dense(2)
         array([[0., 2.],
                [1., 0.]], dtype=float32)
         """
-        table = np.zeros((len(self), width), np.float32)
+        if self._table is not None and self._table.shape[1] == width:
+            return self._table
+        table = np.zeros((self.n_rows, width), np.float32)
         if self.is_full and self.width <= width:
-            table[:, : self.width] = self.values.reshape(len(self), self.width)
-            return table
-        kept = self.columns < width
-        table[self.row_numbers[kept], self.columns[kept]] = self.values[kept]
+            table[:, : self.width] = self.values.reshape(self.n_rows, self.width)
+        else:
+            kept = self.columns < width
+            table[self.row_numbers[kept], self.columns[kept]] = self.values[kept]
+        if self.n_rows == 1:
+            self._table = table
         return table
 
     def row(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:

@@ -28,7 +28,7 @@ from coalface.kernels.rounds import (
     set_prices,
     update_regret,
 )
-from coalface.kernels.row_decisions import decide_row, predict_row
+from coalface.kernels.row_decisions import decide_row, predict_row, range_row
 from coalface.kernels.rules import audit_weight, best_answer, prefer_truth
 from coalface.kernels.state import (
     F32,
@@ -126,6 +126,29 @@ def predict_rows(
         if predicted.shape[0] > 0:
             for k in range(settings.n_labels):
                 predicted[row, k] = row_predicted[k]
+
+
+@kernel
+def range_rows(
+    model: Model,
+    settings: Settings,
+    scratch: Scratch,
+    rows: Csr,
+    first_round: int,
+    predicted: F32,
+    lowest: F32,
+    highest: F32,
+) -> None:
+    """Write the raw predictions and the ranges of rows, decided ``round_step`` rounds apart; nothing is asked."""
+    row_predicted, row_lowest, row_highest = scratch.predicted, scratch.lowest, scratch.highest
+    for row in range(rows.indptr.shape[0] - 1):
+        n = gather(model, settings, scratch, rows, row)
+        predict_row(model, settings, scratch, n)
+        range_row(model, settings, scratch, n, first_round + settings.round_step * row)
+        for k in range(settings.n_labels):
+            predicted[row, k] = row_predicted[k]
+            lowest[row, k] = row_lowest[k]
+            highest[row, k] = row_highest[k]
 
 
 @called

@@ -47,6 +47,13 @@ def compute_ranges(model: Model, settings: Settings, scratch: Scratch, n: int, r
     bound_costs(model, settings, scratch, round_number)
 
 
+@inlined
+def range_row(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
+    """Compute the ranges of a predicted row, ignoring any budget."""
+    scratch.pacing[SLACK_FACTOR] = slack_factor(settings, model.calibration)
+    compute_ranges(model, settings, scratch, n, round_number)
+
+
 @called
 def decide_row(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int, with_ranges: bool) -> int:
     """Mark the costs to ask for and return their number; call ``predict_row`` first.

@@ -14,14 +14,13 @@ is predicted to be costly everywhere, is served again.
 
 import numpy as np
 
-from coalface.kernels.calibration import slack_factor
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.draws import uniform
 from coalface.kernels.implied import learn_settled
 from coalface.kernels.online import has_room, learn_known
 from coalface.kernels.regression import clipped, gather
 from coalface.kernels.rounds import close_served, forget_known_parts, set_candidates
-from coalface.kernels.row_decisions import compute_ranges, predict_row
+from coalface.kernels.row_decisions import predict_row, range_row
 from coalface.kernels.state import (
     F32,
     F64,
@@ -29,7 +28,6 @@ from coalface.kernels.state import (
     NOT_A_CANDIDATE,
     ROUND,
     SETTLED,
-    SLACK_FACTOR,
     Bool,
     Counted,
     Csr,
@@ -137,13 +135,6 @@ def _can_imply(model: Model) -> bool:
     return False
 
 
-@inlined
-def _range_row(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
-    """Compute the ranges of a predicted row, ignoring any budget."""
-    scratch.pacing[SLACK_FACTOR] = slack_factor(settings, model.calibration)
-    compute_ranges(model, settings, scratch, n, round_number)
-
-
 @called
 def _observe_row(model: Model, settings: Settings, scratch: Scratch, n: int, label: int, cost: np.float32) -> None:
     """Learn the cost of the served label of a predicted row, and what it implies, then close the round.
@@ -156,7 +147,7 @@ def _observe_row(model: Model, settings: Settings, scratch: Scratch, n: int, lab
         reasons[k] = NOT_A_CANDIDATE
     costs[label] = cost
     if _can_imply(model):
-        _range_row(model, settings, scratch, n, model.counters[ROUND])
+        range_row(model, settings, scratch, n, model.counters[ROUND])
         for k in range(settings.n_labels):
             if k != label and scratch.candidates[k] and scratch.lowest[k] >= cost:
                 reasons[k] = SETTLED
@@ -213,7 +204,7 @@ def serve_rows(
         set_candidates(settings, scratch, candidates, row)
         predict_row(model, settings, scratch, n)
         round_number = model.counters[ROUND]
-        _range_row(model, settings, scratch, n, round_number)
+        range_row(model, settings, scratch, n, round_number)
         label = choose_label(model, settings, scratch, round_number, exploration)
         labels[position] = label
         chances[position] = scratch.propensity[label]

@@ -211,6 +211,15 @@ class ClassModel(CostModel):
 
         Which row triggers a fit does not depend on batching.
         """
+        self._learn(rows, costs, weights)
+
+    def learn_predicted(
+        self, row: Rows, costs: Costs, settings: Settings, round_number: int, weights: Costs, predicted: Costs
+    ) -> None:
+        """Learn one row with a known cost."""
+        self._learn(row, costs, weights, predicted)
+
+    def _learn(self, rows: Rows, costs: Costs, weights: Costs, predicted: Costs | None = None) -> None:
         known = counting(costs, weights)
         given = np.where(known, weights, np.float32(1.0)) if len(weights) else np.ones(costs.shape, np.float32)
         taught = np.flatnonzero(known.any(axis=1))
@@ -219,23 +228,29 @@ class ClassModel(CostModel):
         with interrupts_put_off():  # examples, implications and the fit must agree
             counts = np.zeros(self.n_labels, np.int64)
             store_until_due(self.implications, told, filled, counts, Due(_NEVER, _NEVER, counts, False))
-            self._learn(rows.take(taught), told, filled.clip(0.0, 1.0), given[taught].mean(axis=1))
+            taught_rows = rows if len(told) == len(costs) else rows.take(taught)
+            self._store(taught_rows, told, filled.clip(0.0, 1.0), given[taught].mean(axis=1), predicted)
 
-    def _learn(self, rows: Rows, told: Costs, filled: Costs, importance: NDArray[np.float32]) -> None:
+    def _store(
+        self, rows: Rows, told: Costs, filled: Costs, importance: NDArray[np.float32], predicted: Costs | None
+    ) -> None:
         complete = ~np.isnan(filled[:, self.active]).any(axis=1)
         first = 0
-        for row in np.flatnonzero(complete):
-            one = np.array([row])
-            self.examples.add(rows.take(one), filled[one], importance[one])
+        for row in np.flatnonzero(complete).tolist():
+            one = slice(row, row + 1)
+            self.examples.add(rows.between(row, row + 1), filled[one], importance[one])
             if self._is_due():
-                self._count(rows, told, slice(first, int(row) + 1))
+                self._count(rows, told, slice(first, row + 1), predicted)
                 self._fit(len(self.examples))
-                first = int(row) + 1
-        self._count(rows, told, slice(first, len(rows)))
+                first = row + 1
+        self._count(rows, told, slice(first, len(told)), predicted)
 
-    def _count(self, rows: Rows, told: Costs, span: slice) -> None:
-        part = np.arange(span.start, span.stop)
-        self.count_answers(self.predict(rows.take(part)), told[span])
+    def _count(self, rows: Rows, told: Costs, span: slice, predicted: Costs | None) -> None:
+        if span.start == span.stop:
+            return
+        if predicted is None:
+            predicted = self.predict(rows.between(span.start, span.stop))
+        self.count_answers(predicted, told[span])
 
     def _is_due(self) -> bool:
         """Whether the examples have grown by a tenth, or those of a rare class by half."""

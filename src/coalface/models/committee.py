@@ -182,9 +182,7 @@ class CommitteeModel(CostModel):
     ) -> NDArray[np.int64]:
         """The index of the best label of each row; K stands for abstaining. ``offsets`` are known parts of costs."""
         with self.lock:
-            if self.alone:
-                return self.alone.answer(rows, settings, candidates, offsets)
-            return super().answer(rows, settings, candidates, offsets)
+            return self.leader.answer(rows, settings, candidates, offsets)
 
     def ask(
         self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int | None = None, outlook: bool = True
@@ -208,12 +206,13 @@ class CommitteeModel(CostModel):
         if self.alone:
             self.alone.learn(rows, costs, settings, first_round, weights)
             return
-        everything = np.ones(costs.shape, np.bool_)
-        for one in answered_rows(costs)[:, None]:
-            self._judge(rows.take(one), everything[one], costs[one], np.ones(self.n_labels), np.zeros(self.n_labels))
-            number, own = first_round + int(one[0]), weights[one] if len(weights) else weights
-            self._teach_others(rows.take(one), costs[one], settings, number, own)
-            self._online.learn(rows.take(one), costs[one], settings, number, own)
+        everything, certain, nothing = np.ones(self.n_labels, np.bool_), np.ones(self.n_labels), np.zeros(self.n_labels)
+        for i in answered_rows(costs).tolist():
+            row, known, own = rows.between(i, i + 1), costs[i : i + 1], weights[i : i + 1]
+            predicted = self._predicted(row)
+            self._judge(predicted, everything, known[0], certain, nothing)
+            self._teach_others(row, known, settings, first_round + i, predicted, own)
+            self._online.learn(row, known, settings, first_round + i, own)
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
         """Learn the known costs and, unless they are late, judge the members and close a round per row."""
@@ -227,14 +226,15 @@ class CommitteeModel(CostModel):
             if self.alone:
                 self.alone.tell(rows, settings, rounds, late=late)
                 return
-            for one in np.arange(len(rows))[:, None]:
-                row = rows.take(one)
+            for i in range(len(known)):
+                row, part, number = rows.between(i, i + 1), one_round(rounds, i), int(self.state.counters[ROUND])
                 with interrupts_put_off():  # so that all members learn the row or none does
-                    if not (late or np.isnan(known[one]).all()):
-                        i = int(one[0])
-                        self._judge(row, candidates[one], known[one], chances[i], offsets[i], float(times[i]))
-                    number, part = int(self.state.counters[ROUND]), one_round(rounds, one)
-                    self._teach_others(row, known[one], settings, number, told=None if late else part)
+                    if not np.isnan(known[i]).all():
+                        predicted = self._predicted(row)
+                        if not late:
+                            self._judge(predicted, candidates[i], known[i], chances[i], offsets[i], float(times[i]))
+                        told = None if late else part
+                        self._teach_others(row, known[i : i + 1], settings, number, predicted, told=told)
                     self._online.tell(row, settings, part, late=late)
 
     def simulate(self, rows: Rows, settings: Settings, run: RunArrays, start: int, until: Until, batch: int = 1) -> int:
@@ -263,12 +263,13 @@ class CommitteeModel(CostModel):
                 self.alone.observe(rows, settings, candidates, served)
                 return
             allowed = candidates if len(candidates) else np.ones(known.shape, np.bool_)
-            for one in np.arange(len(rows))[:, None]:
-                row, part = rows.take(one), Served(*(array[one] for array in served))
+            for i in range(len(known)):
+                one, row, number = slice(i, i + 1), rows.between(i, i + 1), int(self.state.counters[ROUND])
                 with interrupts_put_off():  # so that all members learn the row or none does
-                    chances = np.full(self.n_labels, part.chances[0])
-                    self._judge(row, allowed[one], known[one], chances, np.zeros(self.n_labels))
-                    self._teach_others(row, known[one], settings, int(self.state.counters[ROUND]))
+                    predicted, chances = self._predicted(row), np.full(self.n_labels, served.chances[i])
+                    self._judge(predicted, allowed[i], known[i], chances, np.zeros(self.n_labels))
+                    self._teach_others(row, known[one], settings, number, predicted)
+                    part = Served(served.labels[one], served.chances[one], served.costs[one])
                     self._online.observe(row, settings, allowed[one], part)
 
     def serve(self, rows: Rows, settings: Settings, run: ServedRun, start: int, stop: int) -> int:
@@ -290,7 +291,8 @@ class CommitteeModel(CostModel):
         if self.undecided:
             self.undecided = False
             self._join(names_that_join(self.joining, rows.take(answered[:1]), settings), serving=serving)
-        if not ON_SPARSE.issuperset(self.joined) and not suit_all(rows.take(answered), self.n_labels):
+        taught = rows if len(answered) == len(known) else rows.take(answered)
+        if not ON_SPARSE.issuperset(self.joined) and not suit_all(taught, self.n_labels):
             self._dismiss()
 
     def _dismiss(self) -> None:
@@ -310,21 +312,26 @@ class CommitteeModel(CostModel):
             model.active = self.active
             model.state.since[:] = self.state.since
 
+    def _predicted(self, row: Rows) -> list[Costs]:
+        """What each member predicts for a row, (1, K)."""
+        return [model.predict(row) for model in self.models]
+
     def _judge(
         self,
-        row: Rows,
+        predicted: list[Costs],
         candidates: Mask,
         known: Costs,
         chances: NDArray[np.float64],
         offset: NDArray[Any],
         times: float = 1.0,
     ) -> None:
-        """Add what the members' answers for a row cost to their standing."""
-        predicted, expected = np.concatenate([model.predict(row) for model in self.models]), None
-        for model, alive in zip(self.models, self.standing.alive, strict=True):
+        """Add what the members' answers for a row cost to their standing; all arrays are (K,)."""
+        expected = None
+        for model, own, alive in zip(self.models, predicted, self.standing.alive, strict=True):
             if isinstance(model, JointModel) and alive:
-                expected = model.expected(row, known)[0]
-        self.standing.add(estimated_costs(predicted, candidates[0], known[0], chances, offset, expected), times)
+                expected = model.expected(own, known[None])[0]
+        costs = estimated_costs(np.concatenate(predicted), candidates, known, chances, offset, expected)
+        self.standing.add(costs, times)
 
     def _teach_others(
         self,
@@ -332,14 +339,15 @@ class CommitteeModel(CostModel):
         known: Costs,
         settings: Settings,
         round_number: int,
+        predicted: list[Costs],
         weights: Costs = NO_WEIGHTS,
         told: RoundArrays | None = None,
     ) -> None:
         """Teach all members but the online model, which also counts and so learns all, even if it was dropped."""
-        for model, alive in zip(self.models[1:], self.standing.alive[1:], strict=True):
+        for model, own, alive in zip(self.models[1:], predicted[1:], self.standing.alive[1:], strict=True):
             if alive:
-                own = weights if told is None else model.importance(told._replace(costs=known), settings)
-                model.learn(row, known, settings, round_number, own)
+                given = weights if told is None else model.importance(told._replace(costs=known), settings)
+                model.learn_predicted(row, known, settings, round_number, given, own)
 
     def check(self, rows: Rows) -> None:
         """Raise an InputError if the online model cannot learn these rows; the others leave if they cannot."""

@@ -37,7 +37,7 @@ from coalface.kernels.state import (
 from coalface.kernels.stopping import saving_is_below
 from coalface.kernels.turns import answer_rows
 from coalface.models.model_arrays import PER_LABEL, restored_counts, widened
-from coalface.models.round_arrays import nothing_asked, outlooks, told_of
+from coalface.models.round_arrays import outlooks, told_of
 from coalface.models.serving import ServingModel
 from coalface.models.values import (
     NO_GROUPS,
@@ -118,6 +118,15 @@ class CostModel(ServingModel, BaseEstimator, ABC):
         ``weights`` (n, K) are importance weights; if empty, each cost counts once. A model calls ``count_answers`` with
         its predictions before learning.
         """
+
+    def learn_predicted(
+        self, row: Rows, costs: Costs, settings: Settings, round_number: int, weights: Costs, predicted: Costs
+    ) -> None:
+        """``learn`` one row with a known cost, which the model has just predicted; ``predicted`` saves doing it again.
+
+        The caller puts interrupts off.
+        """
+        self.learn(row, costs, settings, round_number, weights)
 
     def check(self, rows: Rows) -> None:
         """Raise an InputError if the model cannot learn these rows; by default it can learn any."""
@@ -278,12 +287,13 @@ class CostModel(ServingModel, BaseEstimator, ABC):
         self, rows: Rows, settings: Settings, rounds: RoundArrays, first_round: int | None = None, outlook: bool = True
     ) -> RoundArrays:
         """Decide which costs to ask for, the first row at ``first_round`` (default: the next); nothing is learned."""
-        groups, settings = NO_GROUPS, self.resolved(settings)
+        groups, already_asked, settings = NO_GROUPS, NO_ROUNDS.mask, self.resolved(settings)
         if len(rounds.mask) > 1 and settings.rule != PASSIVE and settings.alike <= 1.0:
             groups = near_duplicates(rows, settings.alike)
+            already_asked = np.zeros((int(groups.max()) + 1, self.n_labels), np.bool_)  # of each group
         with self.lock:
             start = int(self.state.counters[ROUND]) if first_round is None else first_round
-            self._decide(rows, settings, rounds, start, groups, nothing_asked(groups, self.n_labels))
+            self._decide(rows, settings, rounds, start, groups, already_asked)
         return rounds._replace(outlook=outlooks(settings, rounds)) if outlook else rounds
 
     def quick_savings(self, rows: Rows, settings: Settings) -> NDArray[np.float64] | None:
@@ -354,7 +364,7 @@ class CostModel(ServingModel, BaseEstimator, ABC):
         buffers = (rounds.predicted, rounds.lowest, rounds.highest)
         for name, costs, buffer in zip(found._fields, found, buffers, strict=True):
             buffer[:] = self._checked("ranges", name, costs, buffer.shape)
-        implied = self.implications_for(settings)
+        implied = self.implications_for(settings) if len(rounds.costs) else NO_IMPLICATIONS  # of the costs so far
         precomputed_ranges.decide_rows(
             self.state, settings, self.scratch, first_round, rounds, groups, already_asked, implied
         )

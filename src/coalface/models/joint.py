@@ -161,9 +161,9 @@ class JointModel(CostModel):
         reach = np.where(answered > 0, np.minimum(reach, _FARTHEST), 1.0).astype(np.float32)
         return Ranged(predicted, (predicted - reach).clip(0.0, 1.0), (predicted + reach).clip(0.0, 1.0))
 
-    def expected(self, rows: Rows, known: Costs) -> F64:
+    def expected(self, predicted: Costs, known: Costs) -> F64:
         """The known costs, (n, K), and in place of unknown ones what the model expects, given those of the row."""
-        return completed(self.predict(rows).astype(np.float64), known.astype(np.float64), self.joint.covariance)
+        return completed(predicted.astype(np.float64), known.astype(np.float64), self.joint.covariance)
 
     def _blocks(self, rows: Rows) -> Iterator[tuple[slice, F64, F64]]:
         """The rows as tables (n, 1, columns), a block at a time, and the spread due to columns never learned (n,).
@@ -189,17 +189,22 @@ class JointModel(CostModel):
 
         Which row triggers a fit does not depend on batching.
         """
-        known = counting(costs, weights)
-        for row in np.flatnonzero(known.any(axis=1)):
-            one, of_row = np.array([row]), known[row]
-            cost = np.where(of_row, costs[row], np.float32(np.nan))
-            taught, times = rows.take(one), float(weights[row, of_row].mean()) if len(weights) else 1.0
+        for row in np.flatnonzero(counting(costs, weights).any(axis=1)).tolist():
+            one, taught = slice(row, row + 1), rows.between(row, row + 1)
             with interrupts_put_off():  # rows and counts must agree
-                self.count_answers(self.predict(taught), cost[None])
-                self._store(taught, cost, times)
-                self.progress[2] += np.count_nonzero(of_row)
-                if self.progress[2] >= self.progress[3]:
-                    self._fit()
+                self.learn_predicted(taught, costs[one], settings, first_round, weights[one], self.predict(taught))
+
+    def learn_predicted(
+        self, row: Rows, costs: Costs, settings: Settings, round_number: int, weights: Costs, predicted: Costs
+    ) -> None:
+        """Learn one row with a known cost."""
+        known = counting(costs, weights)
+        cost = np.where(known, costs, np.float32(np.nan))
+        self.count_answers(predicted, cost)
+        self._store(row, cost[0], float(weights[known].mean()) if len(weights) else 1.0)
+        self.progress[2] += np.count_nonzero(known)
+        if self.progress[2] >= self.progress[3]:
+            self._fit()
 
     def _store(self, row: Rows, cost: Costs, times: float) -> None:
         n, length = int(self.progress[0]), max(n_places(row), self.table.shape[1])

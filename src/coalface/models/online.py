@@ -32,7 +32,6 @@ from coalface.kernels.state import (
     Until,
     lanes_for,
     new_counts,
-    new_rounds,
     new_scratch,
 )
 from coalface.models.contract import CostModel
@@ -42,9 +41,9 @@ from coalface.models.interactions import column_ranges, most_products, plain_int
 from coalface.models.linear import LINEAR_PARAMETERS
 from coalface.models.model_arrays import widened
 from coalface.models.online_scoring import OnlineScorer
-from coalface.models.round_arrays import nothing_asked, told_of
+from coalface.models.round_arrays import told_of
 from coalface.models.serving import Served, ServedRun
-from coalface.models.values import NO_GROUPS, NO_WEIGHTS, Costs, FeatureEffects, Groups, Mask, Ranged, RunArrays
+from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Groups, Mask, Ranged, RunArrays
 
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # spare slots, as a share of the slots in use
 _INDEX_BYTES = 16  # per slot, in addition to its cells
@@ -150,7 +149,7 @@ class OnlineModel(CostModel):
         """The predicted costs, (n, K)."""
         if self._scores_on_device():
             return self.ranges(rows, self.settings, int(self.state.counters[ROUND])).predicted
-        predicted = np.empty((len(rows), self.n_labels), np.float32)
+        predicted = np.empty((rows.n_rows, self.n_labels), np.float32)
         self._predict(rows, self.settings, NO_ROUNDS.candidates, predicted)
         return predicted
 
@@ -160,10 +159,10 @@ class OnlineModel(CostModel):
             assert self.scorer is not None
             with self.lock:
                 return self.scorer.ranges(rows, self.state, self._with_slack(settings), first_round)
-        rounds = new_rounds(len(rows), self.n_labels)
+        found = Ranged(*(np.empty((rows.n_rows, self.n_labels), np.float32) for _ in range(3)))
         with self.lock:
-            self._decide(rows, settings, rounds, first_round, NO_GROUPS, nothing_asked(NO_GROUPS, self.n_labels))
-        return Ranged(rounds.predicted, rounds.lowest, rounds.highest)
+            online.range_rows(self.state, settings, self.scratch_for(rows.longest), rows.csr, first_round, *found)
+        return found
 
     def quick_savings(self, rows: Rows, settings: Settings) -> NDArray[np.float64] | None:
         """The possible savings, if a GPU computes them."""
@@ -277,7 +276,7 @@ class OnlineModel(CostModel):
         predicted: Costs,
         offsets: Costs = NO_ROUNDS.offsets,
     ) -> NDArray[np.int64]:
-        best = np.empty(len(rows), np.int64)
+        best = np.empty(rows.n_rows, np.int64)
         with self.lock:
             scratch = self.scratch_for(rows.longest)
             online.predict_rows(self.state, settings, scratch, rows.csr, candidates, offsets, best, predicted)
@@ -296,7 +295,7 @@ class OnlineModel(CostModel):
 
     def _run_growing(self, rows: Rows, run_from: Callable[[Csr, Scratch, int], int]) -> None:
         """Call a kernel until all rows are done, making room whenever it stops at a row whose features do not fit."""
-        csr, longest, n_rows, done = rows.csr, rows.longest, len(rows.indptr) - 1, 0
+        csr, longest, n_rows, done = rows.csr, rows.longest, rows.n_rows, 0
         with self.lock:
             scratch = self.scratch_for(longest)
             while done < n_rows:

@@ -14,8 +14,7 @@ from coalface.kernels.state import (
     Told,
 )
 from coalface.kernels.stopping import fill_outlooks
-from coalface.kernels.turns import ALONE
-from coalface.models.values import NO_WEIGHTS, Costs, Groups, Mask
+from coalface.models.values import NO_WEIGHTS, Costs
 
 _LEAST_AUDIT_RATE = 0.05  # limits how many rounds one audit stands for
 
@@ -56,19 +55,16 @@ def told_of(rounds: RoundArrays) -> Told:
     return Told(*given, audited, rounds.truth, rounds.offsets, NO_WEIGHTS)
 
 
-def nothing_asked(groups: Groups, n_labels: int) -> Mask:
-    """A mask that says, for each group of near-duplicates, that no label was asked about yet."""
-    n_groups = int(groups.max()) + 1 if len(groups) else ALONE + 1
-    return np.zeros((n_groups, n_labels), np.bool_)
-
-
 def answered_rows(known: Costs) -> NDArray[np.int64]:
     """The numbers of the rows with a known cost; the others teach nothing, and a ledger does not keep them."""
     return np.flatnonzero(~np.isnan(known).all(axis=1))
 
 
-def one_round(rounds: RoundArrays, one: NDArray[np.int64]) -> RoundArrays:
+def one_round(rounds: RoundArrays, row: int) -> RoundArrays:
     """The answers about one row."""
+    if len(rounds.costs) == 1:
+        return rounds
+    one = slice(row, row + 1)
     return rounds._replace(
         costs=rounds.costs[one],
         asked=rounds.asked[one],

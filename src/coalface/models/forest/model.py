@@ -119,14 +119,14 @@ class ForestModel(CostModel):
 
     def _read(self, rows: Rows) -> tuple[Costs, Costs]:
         """The mean of the trees and their variance, (n, K) each."""
-        shape = len(rows), self.n_labels
+        shape = rows.n_rows, self.n_labels
         mean, variance = np.full(shape, UNKNOWN_COST, np.float32), np.ones(shape, np.float32)
         if self.trees is None:
             return mean, variance
         n_columns, answered = max(len(self.answers.table), 1), self.answers.answered
         at_once = max(_BLOCK_SIZE // n_columns, 1)
-        for first in range(0, len(rows), at_once):
-            span = slice(first, min(first + at_once, len(rows)))
+        for first in range(0, rows.n_rows, at_once):
+            span = slice(first, min(first + at_once, rows.n_rows))
             found = [np.empty((span.stop - first, len(answered)), np.float32) for _ in range(2)]
             read(self.trees, rows.between(first, span.stop).dense(n_columns), *found)
             mean[span, answered], variance[span, answered] = found
@@ -145,9 +145,20 @@ class ForestModel(CostModel):
         taught = np.flatnonzero(known.any(axis=1))
         given = weights if len(weights) else np.ones(costs.shape, np.float32)
         weights, costs = np.where(known, given, np.float32(0.0)), np.where(known, costs, np.float32(np.nan))
+        self._learn(rows.take(taught), costs[taught], weights[taught])
+
+    def learn_predicted(
+        self, row: Rows, costs: Costs, settings: Settings, round_number: int, weights: Costs, predicted: Costs
+    ) -> None:
+        """Learn one row with a known cost."""
+        given = weights if len(weights) else np.ones(costs.shape, np.float32)
+        self._learn(row, costs, np.where(np.isnan(costs), np.float32(0.0), given), predicted)
+
+    def _learn(self, rows: Rows, costs: Costs, weights: Costs, predicted: Costs | None = None) -> None:
+        """Learn rows that have a known cost each; weights are 0 where the cost is NaN."""
         n_rows, grown, counts = self.answers.n_rows, (self.trees, self.errors_are_shared), self._counts()
         try:
-            self._learn(rows.take(taught), costs[taught], weights[taught])
+            self._store(rows, costs, weights, predicted)
         except BaseException:
             with interrupts_put_off():
                 self.answers.replay(n_rows)
@@ -159,15 +170,15 @@ class ForestModel(CostModel):
         """What ``count_answers`` changes."""
         return self.state.answered.copy(), self.state.squared_residuals.copy()
 
-    def _learn(self, rows: Rows, costs: Costs, weights: Costs) -> None:
-        """Learn rows that have a known cost each; weights are 0 where the cost is NaN."""
+    def _store(self, rows: Rows, costs: Costs, weights: Costs, predicted: Costs | None) -> None:
         done, answers = 0, self.answers
-        if len(rows):
-            answers.make_room(rows.width, len(rows))
-        while done < len(rows):
+        if len(costs):
+            answers.make_room(rows.width, len(costs))
+        while done < len(costs):
             added = answers.add(rows, costs, weights, done)
-            part = rows.take(np.arange(added.start, added.stop))
-            self.count_answers(self.predict(part), costs[added], weights[added])
+            if predicted is None or len(costs) > 1:
+                predicted = self.predict(rows.between(added.start, added.stop))
+            self.count_answers(predicted, costs[added])
             if answers.take_due():
                 self._grow()
             done = added.stop

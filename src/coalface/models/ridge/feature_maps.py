@@ -33,7 +33,7 @@ def squares_beyond(rows: Rows, width: int, penalty: float = 1.0) -> NDArray[np.f
     array([9.])
     """
     if rows.width <= width:
-        return np.zeros(len(rows))
+        return np.zeros(rows.n_rows)
     squares = np.where(rows.columns < width, 0.0, rows.values.astype(np.float64) ** 2) / penalty
     return np.bincount(rows.row_numbers, squares, len(rows)).astype(np.float64)
 

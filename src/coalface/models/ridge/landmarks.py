@@ -71,17 +71,18 @@ class GaussianMap(FeatureMap):
 
     def learned(self, rows: Rows) -> Table:
         """The features of the rows, one after the other; each row becomes a landmark if there is room for it."""
-        self._make_room(width_of(rows))
-        table = np.zeros((len(rows), len(self.factor)), np.float32)
+        if rows.width > len(self.centres):
+            self._make_room(width_of(rows))
+        table = np.zeros((rows.n_rows, len(self.factor)), np.float32)
         add_landmarks(self.centres, self.factor, self.used, self._rate, rows.dense(len(self.centres)), table)
         return table[:, : self.used[0]]
 
     def of(self, rows: Rows, n_features: int, penalty: float = 1.0) -> tuple[Table, NDArray[np.float64]]:
         """The features of the rows, and the spread that they lack while there is room for landmarks."""
         inputs, beyond = rows.dense(len(self.centres)), squares_beyond(rows, len(self.centres))
-        table, rests = np.zeros((len(rows), n_features), np.float32), np.empty(len(rows))
+        table, rests = np.zeros((rows.n_rows, n_features), np.float32), np.empty(rows.n_rows)
         landmark_features(self.centres, self.factor, self.used[0], self._rate, inputs, beyond, table, rests)
-        return table, rests / penalty if self.used[0] < len(self.factor) else np.zeros(len(rows))
+        return table, rests / penalty if self.used[0] < len(self.factor) else np.zeros(rows.n_rows)
 
     @property
     def _rate(self) -> float:

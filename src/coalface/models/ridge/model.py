@@ -118,7 +118,7 @@ class RidgeModel(CostModel):
 
     def predict(self, rows: Rows) -> Costs:
         """The predicted costs, (n, K)."""
-        predicted = np.empty((len(rows), self.n_labels), np.float32)
+        predicted = np.empty((rows.n_rows, self.n_labels), np.float32)
         for span, table, _ in self._blocks(rows):
             predicted[span] = self.regression.costs(table)
         return predicted
@@ -141,16 +141,24 @@ class RidgeModel(CostModel):
 
         On the CPU, the result is bit-identical however the rows are split over calls; on a GPU, it differs by rounding.
         """
-        counted = counting(costs, weights)
-        taught = np.flatnonzero(counted.any(axis=1))
-        rows, costs, weights = rows.take(taught), costs[taught], weights[taught] if len(weights) else weights
-        n_early = min(self.features.first.n_missing, len(rows))
+        taught = np.flatnonzero(counting(costs, weights).any(axis=1))
         with interrupts_put_off():  # features, their columns and the counts must agree
-            for row in range(n_early):
-                self._learn_early(rows.take(np.array([row])), costs[row : row + 1], weights[row : row + 1])
-            later = rows.take(np.arange(n_early, len(rows))) if n_early else rows
+            self._learn(rows.take(taught), costs[taught], weights[taught] if len(weights) else weights)
+
+    def learn_predicted(
+        self, row: Rows, costs: Costs, settings: Settings, round_number: int, weights: Costs, predicted: Costs
+    ) -> None:
+        """Learn one row with a known cost."""
+        self._learn(row, costs, weights)
+
+    def _learn(self, rows: Rows, costs: Costs, weights: Costs) -> None:
+        n_early = min(self.features.first.n_missing, len(costs))
+        for row in range(n_early):
+            self._learn_early(rows.between(row, row + 1), costs[row : row + 1], weights[row : row + 1])
+        if n_early < len(costs):
+            later = rows.between(n_early, len(costs)) if n_early else rows
             self._learn_taught(later, costs[n_early:], weights[n_early:], self.state.squared_residuals)
-            self.state.answered[: self.n_labels] += counted.sum(axis=0)
+        self.state.answered[: self.n_labels] += counting(costs, weights).sum(axis=0)
 
     def _learn_taught(self, rows: Rows, costs: Costs, weights: Costs, squared_residuals: NDArray[np.float64]) -> None:
         for span, part in self._parts(rows):
@@ -205,8 +213,11 @@ class RidgeModel(CostModel):
 
     def _parts(self, rows: Rows) -> Iterator[tuple[slice, Rows]]:
         """The rows a block at a time."""
-        for first in range(0, len(rows), self.regression.block):
-            span = slice(first, min(first + self.regression.block, len(rows)))
+        if rows.n_rows == 1:
+            yield slice(1), rows
+            return
+        for first in range(0, rows.n_rows, self.regression.block):
+            span = slice(first, min(first + self.regression.block, rows.n_rows))
             yield span, rows.between(first, span.stop)
 
     def _with_intercept(self, features: Any) -> Table:

@@ -59,10 +59,6 @@ class Regression(ABC):
         """Add a label, the last, that predicts the mean of the others and is as uncertain as an empty regression."""
 
     @abstractmethod
-    def predicted(self, table: Table) -> Any:
-        """The predicted costs, (n, K), 32-bit."""
-
-    @abstractmethod
     def spread(self, table: Table) -> Any:
         """The uncertainty of each prediction, (n, K), 32-bit."""
 
@@ -96,9 +92,9 @@ class Regression(ABC):
         of its row times the noise of its label; ``unseen`` is the spread of each row in features never learned.
         """
 
+    @abstractmethod
     def costs(self, table: Table) -> Costs:
-        """The predicted costs, (n, K), in memory."""
-        return self.arrays_used.to_host(self.predicted(table))
+        """The predicted costs, (n, K), 32-bit, in memory."""
 
 
 class FactorRegression(Regression):
@@ -150,7 +146,7 @@ class FactorRegression(Regression):
         if len(others):
             self.weights[-1] = self.weights[others].mean(axis=0)
 
-    def predicted(self, table: Table) -> Costs:
+    def costs(self, table: Table) -> Costs:
         """The predicted costs, (n, K)."""
         if len(table) <= _FEW:  # single-threaded: starting the threads of a matrix product would take longer
             return np.asarray(np.einsum("rc,kc->rk", table, self.weights), np.float32)
@@ -185,7 +181,7 @@ class FactorRegression(Regression):
     ) -> Ranged:
         """Predictions and ranges."""
         reach = np.sqrt(np.outer(slack, noise) * (self.spread(table) + unseen[:, None])).astype(np.float32)
-        predicted = self.predicted(table)
+        predicted = self.costs(table)
         inside = predicted.clip(0.0, 1.0)
         return Ranged(predicted, np.maximum(inside - reach, 0.0), np.minimum(inside + reach, 1.0))
 

@@ -88,9 +88,9 @@ class RootRegression(Regression):
         weights[: self.n_labels, :before] = self.weights
         self.n_labels, self.roots, self.weights = n_labels, roots, weights
 
-    def predicted(self, table: Table) -> Any:
-        """The predicted costs, (n, K)."""
-        return self._predicted(table).astype(np.float32)
+    def costs(self, table: Table) -> Costs:
+        """The predicted costs, (n, K), copied to memory."""
+        return self.arrays_used.to_host(self._predicted(table).astype(np.float32))
 
     def _predicted(self, table: Table) -> Any:
         return table.astype(np.float64) @ self.weights.T
