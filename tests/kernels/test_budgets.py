@@ -25,6 +25,7 @@ from coalface.kernels.state import (
 )
 
 from ..reference.online import pull
+from ..reference.pacing import Purse
 from .decisions import counts_of, scratch_of, settings_of
 
 K = 4
@@ -87,7 +88,7 @@ def test_the_slack_follows_what_is_left_of_the_plan(amount, over, per, rounds_do
     began = 100
     scratch = after(scratch_of(*wide), examples, costs, factor=7.0)
     set_pace(limited(amount, over, *per, rounds_before_budget=began), scratch, began + rounds_done + 1)
-    purse = RemainingBudget(amount, over, *per)
+    purse = Purse(amount, over, *per)
     expected = purse.slack_factor(rounds_done, purse.price(examples, costs), K)
     np.testing.assert_allclose(scratch.pacing[SLACK_FACTOR], expected, rtol=1e-12)
 
@@ -126,7 +127,7 @@ def test_the_widest_ranges_are_asked_for_up_to_the_limit(
     lowest, highest = np.minimum(ends, other_ends), np.maximum(ends, other_ends)
     scratch = after(scratch_of(lowest, highest, candidates=candidates), *before)
     n_asked = decide_within_budget(counts_of(K), limited(amount, over, *per, rule=PASSIVE), scratch, round_number)
-    most = RemainingBudget(amount, over, *per).most_costs(round_number, *before, K)
+    most = Purse(amount, over, *per).most_costs(round_number, *before, K)
     wanted = np.flatnonzero(candidates)
     kept = wanted[np.argsort((lowest - highest)[wanted], kind="stable")][:most]
     mask = np.isin(np.arange(K), kept)

@@ -6,7 +6,7 @@ import pytest
 from coalface import Budget, CoalClassifier
 
 from ..problems import dense_problem, parts_of
-from ..reference.pacing import PacedCoal
+from ..reference.pacing import PacedCoal, Purse
 from .test_learner_parity import MARGIN
 
 BUDGETS = [
@@ -37,7 +37,7 @@ def test_every_question_within_a_budget_is_the_references(kind, n_labels, over, 
     params = {"rule": rule, "mellowness": 0.02, "rule__slack": "noise-scaled", "rule__warm_up": 4}
     budget = Budget(over=over, **kind)
     learner = CoalClassifier.as_published(classes=range(n_labels), budget=budget, **params)
-    purse = RemainingBudget(budget.amount, over, *budget.prices)
+    purse = Purse(budget.amount, over, *budget.prices)
     reference = PacedCoal(n_labels, X.shape[1], purse=purse, **parts_of(params))
     asked_at, close_calls = [], 0
     for i in range(len(X)):

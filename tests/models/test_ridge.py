@@ -19,11 +19,7 @@ from coalface.models.ridge.regression import FactorRegression
 
 
 def settings(n_labels, **params):
-<<<<<<< HEAD
-    return settings_for(n_labels, vars(CoalClassifier.as_published(0.1, **params)))
-=======
-    return CoalClassifier.as_published(**{"mellowness": 0.1, **params}).settings_for(n_labels)
->>>>>>> origin/main
+    return settings_for(n_labels, vars(CoalClassifier.as_published(**{"mellowness": 0.1, **params})))
 
 
 def problem(seed, n_rows=60, n_features=5, n_labels=3, known=0.7):

@@ -27,36 +27,10 @@ class OptionGroup:
         """The parameters that Typer reads."""
         return inspect.signature(cls).parameters.values()
 
-<<<<<<< HEAD
-    def given(self, **more: Any) -> dict[str, Any]:
-        """The settings that the user gave, after those of ``more`` that are not None.
-
-        >>> LearnerOptions(rule="coal", abstain_label="-1").given(random_state=0, classes=None)
-        {'random_state': 0, 'rule': 'coal', 'abstain_label': -1}
-        >>> LearnerOptions(as_published=True, learning_rate=0.3).given()["learning_rate"]
-        0.3
-        """
-        from coalface.data.labels import label_from_text
-
-        settings = dict(vars(self))
-        published = _published() if settings.pop("as_published") else {}
-        settings["fit_intercept"] = False if settings.pop("no_intercept") else None
-        settings["model"] = model_in(settings.pop("cost_model"), settings.pop("interactions"))
-        chosen = given(**more, **{**settings, "abstain_label": label_from_text(self.abstain_label)})
-        return {**published, **chosen}
-
-
-def _published() -> dict[str, Any]:
-    from coalface.learner.estimator import CoalClassifier
-
-    parameters = CoalClassifier.as_published().get_params(deep=False)
-    return {name: parameters[name] for name in ("mellowness", "rule", "model", "audits")}
-=======
     @classmethod
     def taken(cls, values: dict[str, Any]) -> Self:
         """The group with its values, which are taken out of those of all options."""
         return cls(**{name: values.pop(name) for name in inspect.signature(cls).parameters})
->>>>>>> origin/main
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,6 @@ from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.learner.budget import Budget
-<<<<<<< HEAD
-    from coalface.learner.estimator import CoalClassifier
-    from coalface.models.online import OnlineModel
-=======
->>>>>>> origin/main
 
 MODEL_EXISTS = "Pass --continue to learn more with it, or another --model."
 _LISTS = {"ignore", "text", "keep", "ngrams", "skips", "classes", "feature_names"}
@@ -43,32 +38,8 @@ def check_nothing_given(names: Sequence[str]) -> None:
 
     >>> check_nothing_given([])
     """
-<<<<<<< HEAD
-    if settings:
-        name = next((option for option, name in _OPTION_OF.items() if name in settings), next(iter(settings)))
-        raise InputError(f"{name} cannot change with --continue: the model keeps its settings. Leave it out.")
-
-
-def check_same_settings(learner: "CoalClassifier", settings: dict[str, Any]) -> None:
-    """Refuse settings together with ``--resume`` that the model did not start with.
-
-    >>> from coalface import CoalClassifier
-    >>> check_same_settings(CoalClassifier(mellowness=0.3), {"mellowness": 0.3})
-    """
-    from coalface.learner.recorder import plain_params
-
-    began, now = plain_params(learner), plain_params(type(learner)(**settings))
-    for name in settings:
-        if began[name] != now[name]:
-            option = next((option for option, parameter in _OPTION_OF.items() if parameter == name), name)
-            raise InputError(
-                f"{option} must be as the training began, {shortened(began[name])}, got {shortened(now[name])}. Pass "
-                "the same settings with --resume, or none."
-            )
-=======
     if names:
         raise InputError(f"{names[0]} cannot change with --continue: the model keeps its settings. Leave it out.")
->>>>>>> origin/main
 
 
 def check_output(path: Path, option: str) -> None:

@@ -171,10 +171,6 @@ class RunSettings:
 
     def model(self, train: "CostDataset", options: dict[str, Any], over: int | None) -> "NamedLearner":
         """A new learner for these labels and features."""
-<<<<<<< HEAD
-        from coalface.learner.estimator import CoalClassifier
-=======
->>>>>>> origin/main
         from coalface.learner.named_learner import NamedLearner
         from coalface.models.choice import model_of
 

@@ -113,10 +113,6 @@ def _begun(
     model: Path, settings: LearnerSettings, others: dict[str, Any], *, more: bool, resume: bool
 ) -> "tuple[NamedLearner, Position | None]":
     """The learner that is trained, and where in the data it continues."""
-<<<<<<< HEAD
-    from coalface.learner.estimator import CoalClassifier
-=======
->>>>>>> origin/main
     from coalface.learner.named_learner import NamedLearner
 
     if not model.exists() and not more:

@@ -99,19 +99,6 @@ def begin_with(learner: LearnerState, labels: NDArray[Any], model: CostModel) ->
             learner.classes_, learner.model_ = labels, model
             learner._begun_with = {name: getattr(learner, name) for name in ("classes", *LEARNED_WITH)}
 
-<<<<<<< HEAD
-=======
-    def _is_as_begun(self, name: str, now: Any, began: Any) -> bool:
-        if isinstance(now, CostModel):
-            ours, theirs = (model.get_params(deep=False) for model in (self.model_, now))
-            kept = now.plain()  # a file has no parameters of a machine, such as the device: these may change
-            return type(now) is type(self.model_) and all(np.array_equal(ours[part], theirs[part]) for part in kept)
-        if name == "cost_bounds":
-            return CostScale.of(now) == CostScale.of(began)
-        if name == "classes":
-            return now is None or np.array_equal(label_array(now), self.classes_)
-        return bool(np.all(now == began))
->>>>>>> origin/main
 
 def ready(learner: LearnerState) -> LearnerState:
     """The learner, begun; an InputError if a parameter was changed on which what it has learned depends."""
