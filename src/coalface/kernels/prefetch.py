@@ -11,7 +11,8 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from coalface.kernels.state import F32
+from coalface.kernels.compile import inlined
+from coalface.kernels.state import F32, I64
 
 LINE = 16  # float32 numbers in a cache line
 AHEAD = 4  # features between the hint and the use
@@ -37,3 +38,12 @@ def _no_prefetch(cells: F32, index: int) -> None:
 
 
 prefetch: Any = _no_prefetch if config.DISABLE_JIT else intrinsic(_prefetch)
+
+
+@inlined
+def prefetch_ahead(numbers: F32, slots: I64, j: int, n: int, per_slot: int, n_read: int) -> None:
+    """While feature ``j`` of ``n`` is read, request the first ``n_read`` numbers of the slot of a later one."""
+    if j + AHEAD < n:
+        first = slots[j + AHEAD] * per_slot
+        for offset in range(0, n_read, LINE):
+            prefetch(numbers, first + offset)

@@ -20,7 +20,7 @@ from coalface.kernels.codes import ADAX, AUTO_RATE
 from coalface.kernels.compile import inlined
 from coalface.kernels.features import INTERCEPT, find_slot, in_unit
 from coalface.kernels.interactions import append_products
-from coalface.kernels.prefetch import AHEAD, LINE, prefetch
+from coalface.kernels.prefetch import prefetch_ahead
 from coalface.kernels.state import INVERSE_SCALE, SQUARES, WEIGHT, Csr, Model, Scratch, Settings
 
 _ONE = np.float32(1.0)
@@ -105,10 +105,7 @@ def predict_and_measure(model: Model, scratch: Scratch, n: int) -> None:
         reach[k] = _ZERO
     cells_per_slot = cells.shape[1] * cells.shape[2]
     for j in range(n):
-        if j + AHEAD < n:
-            first = slots[j + AHEAD] * cells_per_slot
-            for offset in range(0, cells_per_slot, LINE):
-                prefetch(cells, first + offset)
+        prefetch_ahead(cells, slots, j, n, cells_per_slot, cells_per_slot)
         value = values[j]
         size = abs(value)
         square = size * size
@@ -137,10 +134,7 @@ def predict_and_measure_ones(model: Model, scratch: Scratch, n: int) -> None:
         reach[k] = _ZERO
     cells_per_slot, cells_read = cells.shape[1] * lanes, INVERSE_SCALE * lanes
     for j in range(n):
-        if j + AHEAD < n:
-            first = slots[j + AHEAD] * cells_per_slot
-            for offset in range(0, cells_read, LINE):
-                prefetch(cells, first + offset)
+        prefetch_ahead(cells, slots, j, n, cells_per_slot, cells_read)
         cell = cells[slots[j]]
         weight, squares, inverse_root = cell[WEIGHT], cell[SQUARES], inverse_roots[j]
         for k in range(lanes):

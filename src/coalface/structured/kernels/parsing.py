@@ -11,7 +11,7 @@ import numpy as np
 from coalface.kernels.compile import called, kernel
 from coalface.kernels.features import INTERCEPT, find_slot_from, first_place
 from coalface.kernels.online import decide_and_answer, learn_row
-from coalface.kernels.prefetch import AHEAD, LINE, prefetch
+from coalface.kernels.prefetch import prefetch, prefetch_ahead
 from coalface.kernels.rounds import forget_known_parts
 from coalface.kernels.rules import best_answer
 from coalface.kernels.state import F32, F64, I32, I64, SLOTS_USED, Bool, Model, Scratch, Settings
@@ -266,10 +266,7 @@ def _predict(weights: F32, slots: I64, n: int, predicted: F32) -> None:
     for k in range(lanes):
         predicted[k] = np.float32(0.0)
     for j in range(n):
-        if j + AHEAD < n:
-            ahead = slots[j + AHEAD] * lanes
-            for offset in range(0, lanes, LINE):
-                prefetch(weights, ahead + offset)
+        prefetch_ahead(weights, slots, j, n, lanes, lanes)
         weight = weights[slots[j]]
         for k in range(lanes):
             predicted[k] += weight[k]
