@@ -62,7 +62,7 @@ class CostScale:
 
 def check_cost(cost: Any, n_rows: int, classes: NDArray[Any], scale: CostScale) -> Costs:
     """Costs (n, K) on the internal scale, NaN where unknown; the columns of a data frame are matched by name."""
-    array = as_cost_array(by_label(cost, classes, "cost"))
+    array = as_cost_array(by_label(cost, classes, "cost") if hasattr(cost, "columns") else cost)
     if array.shape != (n_rows, len(classes)):
         raise InputError(
             f"cost must have one row per example and one column per label, shape {(n_rows, len(classes))}, "

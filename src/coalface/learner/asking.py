@@ -21,7 +21,7 @@ from coalface.learner.intake import (
     known_parts,
 )
 from coalface.learner.parameters import abstain_of
-from coalface.learner.state import LearnerState, settings_of
+from coalface.learner.state import LearnerState, ready, settings_of
 from coalface.rounds.queries import CostRanges, Queries
 
 
@@ -40,13 +40,15 @@ def questions(
     """What ``ask`` returns."""
     limit = None if max_costs is None else whole_number("max_costs", max_costs)
     start = None if first_round is None else whole_number("first_round", first_round, least=1)
+    settings = settings_of(ready(learner))
     examples = examples_to_decide(learner, X, candidates)
-    rows, mask = examples.rows, allowed(learner, examples.candidates, len(examples))
-    costs, before = checked_answers(learner, examples, known, asked)
-    parts = NO_PARTS
+    rows, mask, parts = examples.rows, examples.candidates, NO_PARTS
+    if not learner.model_.active.all():
+        mask = allowed(learner, mask, examples.n_rows)
+    costs, before = (None, None) if known is None else checked_answers(learner, examples, known, asked)
     if offset is not None or asking_price is not None:
         parts = known_parts(learner, examples, learner.classes_, offset, asking_price)
-    queries = replace(decide(learner, rows, mask, costs, before, start, parts=parts), checksum=rows.checksum())
+    queries = replace(decide(learner, rows, mask, costs, before, start, settings, parts), checksum=rows.checksum())
     queries = queries if limit is None else queries.limited_to(limit)
     remaining = None if learner.budget is None else remaining_budget(learner)
     return queries if remaining is None else affordable(queries, remaining, before)
@@ -54,7 +56,7 @@ def questions(
 
 def ranges_of(learner: LearnerState, X: Any, candidates: Any = None, *, same_round: bool = False) -> CostRanges:
     """What ``cost_range`` returns."""
-    examples = examples_to_decide(learner, X, candidates)
+    examples = examples_to_decide(ready(learner), X, candidates)
     settings = settings_of(learner)._replace(budget=np.inf, alike=np.inf)
     if flag("same_round", same_round):
         settings = settings._replace(round_step=0)
@@ -76,15 +78,17 @@ def decide(
 ) -> Queries:
     """The questions about checked rows, the first of which is decided at ``first_round``, by default the next."""
     settings, model = settings or settings_of(learner), learner.model_
-    rounds = new_rounds(len(rows), settings.n_labels, candidates, known, asked, *parts)
+    rounds = new_rounds(len(rows.indptr) - 1, settings.n_labels, candidates, known, asked, *parts)
     with model.lock:
         start = int(model.state.counters[ROUND]) if first_round is None else first_round
         found = model.ask(rows, settings, rounds, start)
-    scale, abstain = CostScale.of(learner.cost_bounds), abstain_of(learner.abstain)
+    abstain = None if learner.abstain is None else abstain_of(learner.abstain)
+    scale = CostScale.of(learner.cost_bounds)
+    lowest, highest = scale.within(scale.from_unit(found.lowest)), scale.within(scale.from_unit(found.highest))
     return Queries(
         mask=found.mask,
         next=found.next,
-        ranges=ranges_on(scale, found.lowest, found.highest),
+        ranges=CostRanges(lowest, highest),
         predicted=scale.from_unit(found.predicted),
         reason_codes=found.reasons,
         propensity=found.propensity,
@@ -96,8 +100,3 @@ def decide(
         price_of_truth=settings.price_of_truth,
         offset=parts.offsets.astype(np.float64) * scale.span if len(parts.offsets) else None,
     )
-
-
-def ranges_on(scale: CostScale, lowest: NDArray[np.float32], highest: NDArray[np.float32]) -> CostRanges:
-    """Ranges of costs in [0, 1] on the user's scale, within its bounds."""
-    return CostRanges(scale.within(scale.from_unit(lowest)), scale.within(scale.from_unit(highest)))

@@ -245,7 +245,7 @@ class CoalClassifier(ClassifierMixin, LearnerState):
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0, 0.0]], [[0.2, float("nan")]])
-        >>> _ = learner.tell([[1.0, 0.0]], [[np.nan, 0.9]], late=True)
+        >>> _ = learner.tell([[1.0, 0.0]], [[float("nan"), 0.9]], late=True)
         >>> learner.round_, learner.costs_queried_, learner.examples_queried_
         (2, 2, 1)
         >>> learner = CoalClassifier(["walk", "fly", "swim"], price_of_truth=2)

@@ -1,6 +1,6 @@
 """What comes in: examples and what was given with them, read once per call into checked rows and masks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +10,13 @@ from scipy import sparse
 from coalface.data.costs import CostScale, check_asking_price, check_cost, check_mask, check_offset
 from coalface.data.encoding.choice import encoded_rows, encoder_for
 from coalface.data.encoding.encoder import Encoder
-from coalface.data.encoding.table import has_no_rows, is_raw
+from coalface.data.encoding.table import is_raw
 from coalface.data.frames import by_row, in_seen_order
 from coalface.data.label_features import are_features, joined, require_joined
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
 from coalface.errors import InputError
 from coalface.kernels.state import NO_ROUNDS
-from coalface.learner.state import LearnerState, is_begun, ready
+from coalface.learner.state import LearnerState
 from coalface.models.choice import model_of
 from coalface.models.contract import CostModel
 
@@ -33,8 +33,10 @@ class Examples:
     names: NDArray[np.object_] | None = None  # of new features
     candidates: Mask | None = None  # (n, K) the labels that may be predicted and asked about, as the caller said
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    @property
+    def n_rows(self) -> int:
+        """The number of examples."""
+        return len(self.rows.indptr) - 1
 
 
 class KnownParts(NamedTuple):
@@ -68,24 +70,31 @@ def read_examples(
     >>> found.encoder.describe()
     'legs  number, standardised (mean 3, deviation 1)'
     """
-    labels = learner.classes_ if labels is None and is_begun(learner) else labels
-    X, candidates = with_label_features(learner, X, candidates, labels)
+    known, own = vars(learner), learner.model
+    labels = known.get("classes_") if labels is None else labels
+    if candidates is not None or not isinstance(own, str) or own == "shared":
+        X, candidates = with_label_features(learner, X, candidates, labels)
     if hasattr(X, "columns") or type(X).__name__ == "RecordBatch":
         X = in_seen_order(X, learner)
     rows, encoder = encoded(learner, X, allow_empty=allow_empty)
-    if rows.width < getattr(learner, "n_features_in_", 0):
+    if rows.width < known.get("n_features_in_", 0):
         check_width(rows, learner)
-    numbers = encoder is None and not hasattr(learner, "encoder_")
-    names = check_feature_names(learner, X) if numbers and _may_have_names(learner, X) else None
-    if candidates is not None:
-        candidates = check_mask(by_row(candidates, X, "candidates"), len(rows), labels, "candidates")
-    return Examples(X, rows, encoder, names, candidates)
+    names = None
+    if encoder is None and "encoder_" not in known and (hasattr(X, "columns") or "feature_names_in_" in known):
+        names = check_feature_names(learner, X)
+    found = Examples(X, rows, encoder, names)
+    if candidates is None:
+        return found
+    return replace(
+        found, candidates=check_mask(by_row(candidates, X, "candidates"), found.n_rows, labels, "candidates")
+    )
 
 
 def examples_to_decide(learner: LearnerState, X: Any, candidates: Any = None, *, allow_empty: bool = True) -> Examples:
-    """Examples for a learner that begins now if it has not; their encoder is kept, so that all later ones are alike."""
-    found = read_examples(ready(learner), X, candidates, allow_empty=allow_empty)
-    keep_encoder(learner, found.encoder)
+    """Examples for a learner that is ready to decide; their encoder is kept for all later ones."""
+    found = read_examples(learner, X, candidates, allow_empty=allow_empty)
+    if found.encoder is not None:
+        learner.encoder_ = found.encoder
     return found
 
 
@@ -97,23 +106,19 @@ def allowed(learner: LearnerState, candidates: Mask | None, n_rows: int) -> Mask
     return np.tile(active, (n_rows, 1)) if candidates is None else candidates & active
 
 
-def keep_encoder(learner: LearnerState, encoder: Encoder | None) -> None:
-    """Encode all later examples alike."""
-    if encoder is not None:
-        learner.encoder_ = encoder
-
-
-def keep_features(learner: LearnerState, rows: Rows, names: NDArray[np.object_] | None) -> None:
-    """Remember how many features the learner has seen, and their names."""
-    learner.n_features_in_ = max(rows.width, getattr(learner, "n_features_in_", 0))
-    if names is not None:
-        learner.feature_names_in_ = names
+def keep_features(learner: LearnerState, examples: Examples) -> None:
+    """Remember how many features the learner has seen, and their names, and encode all later examples alike."""
+    learner.n_features_in_ = max(examples.rows.width, getattr(learner, "n_features_in_", 0))
+    if examples.names is not None:
+        learner.feature_names_in_ = examples.names
+    if examples.encoder is not None:
+        learner.encoder_ = examples.encoder
 
 
 def encoded(learner: LearnerState, X: Any, *, allow_empty: bool = True) -> tuple[Rows, Encoder | None]:
     """The checked rows, and the encoder that made them, which is new if X is the first; None for numbers."""
     kept, seen = getattr(learner, "encoder_", None), hasattr(learner, "n_features_in_")
-    if has_no_rows(X):
+    if (isinstance(X, list | tuple) and not X) or (isinstance(X, np.ndarray) and X.shape == (0,)):
         if not allow_empty:
             raise InputError("X must have at least one row, got 0 sample(s). Pass some examples.")
         if seen:
@@ -137,10 +142,6 @@ def _numbers(X: Any, *, allow_empty: bool) -> Rows:
         ) from None
 
 
-def _may_have_names(learner: LearnerState, X: Any) -> bool:
-    return X is not None and (hasattr(X, "columns") or hasattr(learner, "feature_names_in_"))
-
-
 def with_label_features(learner: LearnerState, X: Any, candidates: Any, classes: Any = None) -> tuple[Any, Any]:
     """The examples and the mask of candidates; features of labels, given as ``candidates``, join the examples.
 
@@ -149,7 +150,7 @@ def with_label_features(learner: LearnerState, X: Any, candidates: Any, classes:
     >>> X.nnz, candidates
     (2, array([[False,  True]]))
     """
-    model: CostModel = learner.model_ if is_begun(learner) else model_of(learner.model)
+    model: CostModel = vars(learner).get("model_") or model_of(learner.model)
     reads = model.reads_label_features
     if candidates is None and not reads:
         return X, None
@@ -176,13 +177,13 @@ def known_parts(
     if asking_price is None:
         return parts
     prices = by_row(asking_price, examples.X, "asking_price")
-    return parts._replace(prices=check_asking_price(prices, len(examples), labels))
+    return parts._replace(prices=check_asking_price(prices, examples.n_rows, labels))
 
 
 def unit_offsets(learner: LearnerState, examples: Examples, labels: NDArray[Any], offset: Any) -> NDArray[np.float32]:
     """The known parts of costs, scaled to [0, 1]; the least of a row is 0 unless abstaining has a cost."""
     scale, offset = CostScale.of(learner.cost_bounds), by_row(offset, examples.X, "offset")
-    return check_offset(offset, len(examples), labels, scale, shifted=learner.abstain is None)
+    return check_offset(offset, examples.n_rows, labels, scale, shifted=learner.abstain is None)
 
 
 def checked_answers(
@@ -192,5 +193,5 @@ def checked_answers(
     if known is None:
         return None, None
     known, asked = by_row(known, examples.X, "known"), by_row(asked, examples.X, "asked")
-    unit = check_cost(known, len(examples), learner.classes_, CostScale.of(learner.cost_bounds))
+    unit = check_cost(known, examples.n_rows, learner.classes_, CostScale.of(learner.cost_bounds))
     return unit, ~np.isnan(unit) if asked is None else check_mask(asked, len(unit), learner.classes_, "asked")

@@ -30,7 +30,7 @@ from coalface.learner.state import LearnerState, is_begun, settings_of
 Mask = NDArray[np.bool_]
 _Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 _OFTEN = 10  # examples on which a label was best; one that was best less often is rare
-_LEAST_SILENCE = 500  # rounds without a question before the warning is considered
+LEAST_SILENCE = 500  # rounds without a question before the warning is considered
 _LARGE_REGRET = 0.25  # mean regret of the latest answered examples, with costs scaled to [0, 1]
 _LEARNABLE = 20  # examples with a label, in the later half of what was learned
 _RARE = 0.1  # of these examples: a more frequent label that is never predicted may just never be the likeliest one
@@ -200,7 +200,7 @@ def warn_if_collapsed(learner: LearnerState) -> None:
     """Warn once if the learner has stopped asking although the latest answers show errors."""
     counts = learner.model_.state
     silent, regret = int(counts.counters[SILENT_ROUNDS]), float(counts.recent_regret[0])
-    if silent < _LEAST_SILENCE or learner.budget is not None or regret < _LARGE_REGRET:
+    if silent < LEAST_SILENCE or learner.budget is not None or regret < _LARGE_REGRET:
         return
     if silent >= 5 * int(counts.counters[EXAMPLES_QUERIED]) and _first_time(learner, "collapsed"):
         warn_user(

@@ -36,7 +36,6 @@ from coalface.learner.intake import (
     allowed,
     checked_answers,
     examples_to_decide,
-    keep_encoder,
     keep_features,
     known_parts,
     read_examples,
@@ -140,9 +139,9 @@ def interview(
     asking_price: Any = None,
 ) -> None:
     """Ask about each example and learn its answers: see ``CoalClassifier.interview``."""
-    examples = examples_to_decide(learner, X, candidates)
+    examples = examples_to_decide(ready(learner), X, candidates)
     _check_who_answers(learner, answer, truth)
-    rows, mask = examples.rows, allowed(learner, examples.candidates, len(examples))
+    rows, mask = examples.rows, allowed(learner, examples.candidates, examples.n_rows)
     scale, labels = CostScale.of(learner.cost_bounds), learner.classes_
     parts, remaining = known_parts(learner, examples, labels, offset, asking_price), remaining_budget(learner)
 
@@ -237,9 +236,10 @@ def start_run(
     begin_with(learner, labels, model)
     given = given._replace(candidates=NO_ROUNDS.candidates if examples.candidates is None else examples.candidates)
     truth = _truths_of_run(learner, given)
-    if (mask := allowed(learner, examples.candidates, len(examples))) is not None:
+    if (mask := allowed(learner, examples.candidates, examples.n_rows)) is not None:
         given = given._replace(candidates=mask)
-    keep_encoder(learner, examples.encoder)
+    if examples.encoder is not None:
+        learner.encoder_ = examples.encoder
     shape = (len(order), len(labels)) if record or learner._recorder is not None else (0, 0)
     recorded = NO_ROUNDS._replace(
         mask=np.zeros(shape, np.bool_),
@@ -274,8 +274,8 @@ def play(learner: LearnerState, run: SimulatedRun, n_rows: int, costs: int = UNL
 def play_all(learner: LearnerState, X: Any, y: Any, cost: Any, classes: Any, candidates: Any) -> None:
     """Learn the costs that the learner asks for, row by row; the given costs answer."""
     examples, labels, costs = examples_to_learn(learner, X, y, cost, classes, candidates)
-    unit = check_cost(costs, len(examples), labels, CostScale.of(learner.cost_bounds))
-    run = start_run(learner, examples, labels, costs, NO_ROUNDS._replace(costs=unit), np.arange(len(examples)))
+    unit = check_cost(costs, examples.n_rows, labels, CostScale.of(learner.cost_bounds))
+    run = start_run(learner, examples, labels, costs, NO_ROUNDS._replace(costs=unit), np.arange(examples.n_rows))
     while run.done < len(run) and not run.at_limit:
         play(learner, run, _PIECE)
     learner._learned_costs = cost is not None
@@ -307,7 +307,7 @@ def _play_until(learner: LearnerState, run: SimulatedRun, until: Until) -> None:
         recorder.check(all_params(learner))
     with learner.model_.lock, nullcontext() if recorder is None else interrupts_put_off():
         run.done = learner.model_.simulate(run.rows, settings, run.arrays, start, until, run.batch)
-        keep_features(learner, run.rows, run.names)
+        keep_features(learner, Examples(None, run.rows, None, run.names))
         if recorder is not None and run.done > start:
             played = _rounds_of_run(learner, run, slice(start, run.done))
             recorder.write(played, all_params(learner), plain_budget(learner), learned=True)

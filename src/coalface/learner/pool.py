@@ -9,7 +9,7 @@ from coalface.data.costs import CostScale
 from coalface.kernels.state import NOT_A_CANDIDATE, RoundArrays, Settings, new_rounds
 from coalface.learner.intake import Mask, allowed, examples_to_decide
 from coalface.learner.predicting import MIDDLE, best_of, candidates_of
-from coalface.learner.state import LearnerState, settings_of
+from coalface.learner.state import LearnerState, ready, settings_of
 
 
 def possible_savings(learner: LearnerState, X: Any, candidates: Any = None) -> NDArray[np.float64]:
@@ -25,8 +25,8 @@ def possible_savings(learner: LearnerState, X: Any, candidates: Any = None) -> N
     >>> bool(plain < doubtful)
     True
     """
-    examples = examples_to_decide(learner, X, candidates)
-    rows, mask = examples.rows, allowed(learner, examples.candidates, len(examples))
+    examples = examples_to_decide(ready(learner), X, candidates)
+    rows, mask = examples.rows, allowed(learner, examples.candidates, examples.n_rows)
     settings = settings_of(learner)._replace(budget=np.inf, alike=np.inf, audit_rate=0.0, round_step=0)
     model, span = learner.model_, CostScale.of(learner.cost_bounds).span
     unanswered = model.unanswered()

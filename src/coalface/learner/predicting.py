@@ -14,7 +14,7 @@ from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import NO_ROUNDS
 from coalface.learner.intake import Examples, Mask, allowed, examples_to_decide, unit_offsets
 from coalface.learner.monitor import warn_if_unanswered, warn_of_labels_alone
-from coalface.learner.state import LearnerState, answers_of, settings_of
+from coalface.learner.state import LearnerState, answers_of, ready, settings_of
 
 MIDDLE = np.float32(0.5)  # of costs scaled to [0, 1]: what a label without any answered cost counts as
 ROUTING = "in searches and cross-validation, it needs sklearn.set_config(enable_metadata_routing=True)"
@@ -24,13 +24,17 @@ BestOf = Callable[[LearnerState, Rows, Mask, Costs], NDArray[np.int64]]
 
 def predicted_labels(learner: LearnerState, X: Any, candidates: Any = None, offset: Any = None) -> NDArray[Any]:
     """What ``predict`` returns; a warning says once which labels have no answered cost yet."""
-    best = best_labels(learner, X, candidates, offset)
-    warn_if_unanswered(learner)
-    return best
+    return best_labels(learner, X, candidates, offset, warns=True)
 
 
 def best_labels(
-    learner: LearnerState, X: Any, candidates: Any = None, offset: Any = None, *, by_model: bool = False
+    learner: LearnerState,
+    X: Any,
+    candidates: Any = None,
+    offset: Any = None,
+    *,
+    by_model: bool = False,
+    warns: bool = False,
 ) -> NDArray[Any]:
     """What ``predict`` returns, without its warning about labels that have no answered cost yet.
 
@@ -42,21 +46,28 @@ def best_labels(
     >>> best_labels(learner, [[1.0]]).tolist(), best_labels(learner, [[1.0]], by_model=True).tolist()
     (['walk'], ['fly'])
     """
-    examples = examples_to_decide(learner, X, candidates)
-    mask = candidates_of(learner, examples)
+    settings = settings_of(ready(learner))
+    examples, model = examples_to_decide(learner, X, candidates), learner.model_
+    mask = examples.candidates if model.active.all() else allowed(learner, examples.candidates, examples.n_rows)
+    allowed_labels = NO_ROUNDS.candidates if mask is None else mask
     offsets = NO_OFFSETS if offset is None else unit_offsets(learner, examples, learner.classes_, offset)
-    best = (
-        model_best(learner, examples.rows, mask, offsets)
-        if by_model
-        else best_of(learner, examples.rows, mask, offsets)
-    )
-    refuse_no_candidate(best)
-    return np.asarray(answers_of(learner, learner.classes_)[best])
+    silent = model.unanswered()
+    if by_model or silent.all() or not silent.any():
+        best = model.answer(examples.rows, settings, allowed_labels, offsets)
+    else:
+        best = best_of(learner, examples.rows, allowed_labels, offsets)
+        if warns:
+            warn_if_unanswered(learner)
+    if best.min(initial=0) < 0:
+        refuse_no_candidate(best)
+    return (learner.classes_ if learner.abstain is None else answers_of(learner, learner.classes_))[best]
 
 
 def candidates_of(learner: LearnerState, examples: Examples) -> Mask:
     """The labels that may be predicted, (n, K); without rows: all."""
-    mask = allowed(learner, examples.candidates, len(examples))
+    mask = examples.candidates
+    if not learner.model_.active.all():
+        mask = allowed(learner, mask, examples.n_rows)
     return NO_ROUNDS.candidates if mask is None else mask
 
 
@@ -80,7 +91,7 @@ def best_of(learner: LearnerState, rows: Rows, candidates: Mask, offsets: Costs 
 
 def predicted_costs(learner: LearnerState, X: Any, candidates: Any = None) -> NDArray[np.float64]:
     """The predicted cost of every label, (n, K), NaN for a label that is not a candidate."""
-    examples = examples_to_decide(learner, X, candidates)
+    examples = examples_to_decide(ready(learner), X, candidates)
     with learner.model_.lock:
         predicted = learner.model_.predictions(examples.rows)
     cost = CostScale.of(learner.cost_bounds).from_unit(predicted)
@@ -93,13 +104,13 @@ def score_of(
     """Minus the mean cost of the predictions."""
     if y is None and cost is None:
         raise InputError(f"score needs y or cost, got neither. It requires y to be passed, or cost=...; {ROUTING}.")
-    examples = examples_to_decide(learner, X, candidates, allow_empty=False)
+    examples = examples_to_decide(ready(learner), X, candidates, allow_empty=False)
     warn_of_labels_alone(learner, cost, ROUTING)
     cost, scale = by_row(cost, examples.X, "cost"), CostScale.of(learner.cost_bounds)
-    known = costs_given(learner, len(examples), learner.classes_, y, cost)
+    known = costs_given(learner, examples.n_rows, learner.classes_, y, cost)
     best = best_of(learner, examples.rows, candidates_of(learner, examples))
     refuse_no_candidate(best)
-    paid = _paid(learner, best, check_cost(known, len(examples), learner.classes_, scale))
+    paid = _paid(learner, best, check_cost(known, examples.n_rows, learner.classes_, scale))
     warn_if_unanswered(learner)
     if np.isnan(paid).any():
         raise InputError(

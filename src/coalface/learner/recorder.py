@@ -18,7 +18,6 @@ from coalface.files.bundle import read_bundle, rebuilding, write_bundle
 from coalface.kernels.state import COSTS_QUERIED, ROUND
 from coalface.learner.account import plain_budget
 from coalface.learner.budget import Budget
-from coalface.learner.intake import keep_encoder
 from coalface.learner.labels import change_labels
 from coalface.learner.parameters import GROUPS
 from coalface.learner.state import LearnerState, begin, ready
@@ -235,7 +234,7 @@ def _plain_model(model: Any) -> Any:
 def _restore_encoder(learner: LearnerState, plain: Any) -> None:
     """Keep the encoder of a file or a ledger, if it has one."""
     if plain is not None:
-        keep_encoder(learner, Encoder.from_plain(plain, embedder_of(learner.features)))
+        learner.encoder_ = Encoder.from_plain(plain, embedder_of(learner.features))
 
 
 def _with_features(params: dict[str, Any], features: Any) -> dict[str, Any]:

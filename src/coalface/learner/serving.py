@@ -11,14 +11,13 @@ from coalface.data.numbers import finite_number, whole_number
 from coalface.data.rows import Rows
 from coalface.errors import InputError, shortened
 from coalface.kernels.state import ROUND, Settings
-from coalface.learner.asking import ranges_on
 from coalface.learner.intake import Examples, allowed, examples_to_decide, keep_features, read_examples
 from coalface.learner.predicting import refuse_no_candidate
-from coalface.learner.state import LearnerState, begin, settings_of
+from coalface.learner.state import LearnerState, begin, ready, settings_of
 from coalface.learner.teaching import Answers, learn
 from coalface.models.serving import ServedRun
 from coalface.rounds.arrays import ServedLabels
-from coalface.rounds.queries import Actions
+from coalface.rounds.queries import Actions, CostRanges
 
 
 def act(
@@ -27,8 +26,8 @@ def act(
     """The label to serve on each example: see ``CoalClassifier.act``."""
     explored = finite_number("exploration", exploration, 0.0)
     start = None if first_round is None else whole_number("first_round", first_round, least=1)
-    examples, model = examples_to_decide(learner, X, candidates), learner.model_
-    mask = allowed(learner, examples.candidates, len(examples))
+    examples, model = examples_to_decide(ready(learner), X, candidates), learner.model_
+    mask = allowed(learner, examples.candidates, examples.n_rows)
     with model.lock:
         start = int(model.state.counters[ROUND]) if start is None else start
         chosen, found = model.choose(examples.rows, settings_to_serve(learner), mask, explored, start)
@@ -38,7 +37,7 @@ def act(
         labels=np.asarray(learner.classes_[chosen]),
         probability=found.propensity[np.arange(len(chosen)), chosen],
         probabilities=found.propensity,
-        ranges=ranges_on(scale, found.lowest, found.highest),
+        ranges=CostRanges(*(scale.within(scale.from_unit(end)) for end in (found.lowest, found.highest))),
         predicted=scale.from_unit(found.predicted),
         classes=learner.classes_,
         first_round=start,
@@ -50,8 +49,8 @@ def observe(learner: LearnerState, X: Any, label: Any, cost: Any, probability: A
     begin(learner)
     examples = read_examples(learner, X, candidates)
     served = _checked_served(learner, examples, label, probability)
-    costs = np.full((len(examples), len(learner.classes_)), np.nan)
-    costs[np.arange(len(examples)), served.labels] = _seen_costs(cost, len(examples))
+    costs = np.full((examples.n_rows, len(learner.classes_)), np.nan)
+    costs[np.arange(examples.n_rows), served.labels] = _seen_costs(cost, examples.n_rows)
     nothing_asked = np.zeros(costs.shape, np.bool_)
     learn(learner, examples, learner.classes_, Answers(costs, nothing_asked, served=served))
 
@@ -61,7 +60,7 @@ def serve_rows(learner: LearnerState, rows: Rows, run: ServedRun, piece: int) ->
     for start in range(0, len(run.order), piece):
         stop = min(start + piece, len(run.order))
         learner.model_.serve(rows, settings_to_serve(learner), run, start, stop)
-        keep_features(learner, rows, None)
+        keep_features(learner, Examples(None, rows))
 
 
 def settings_to_serve(learner: LearnerState) -> Settings:
@@ -71,7 +70,7 @@ def settings_to_serve(learner: LearnerState) -> Settings:
 
 def _checked_served(learner: LearnerState, examples: Examples, label: Any, probability: Any) -> ServedLabels:
     """The served labels and their probabilities; their costs are checked when they are learned."""
-    n_rows = len(examples)
+    n_rows = examples.n_rows
     names = _per_row("label", np.asarray(label), n_rows)
     codes = label_codes(names.tolist(), learner.classes_).astype(np.int64)
     chances = _per_row("probability", np.asarray(probability), n_rows)

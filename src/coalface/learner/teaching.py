@@ -22,10 +22,10 @@ from coalface.data.targets import (
 )
 from coalface.errors import InputError, UnknownLabelError
 from coalface.files.interrupts import interrupts_put_off
-from coalface.kernels.state import AUDIT, NO_ROUNDS, ROUND, UNCERTAIN, RoundArrays
+from coalface.kernels.state import AUDIT, NO_ROUNDS, ROUND, SILENT_ROUNDS, UNCERTAIN, RoundArrays
 from coalface.learner.account import plain_budget
-from coalface.learner.intake import Examples, keep_encoder, keep_features, read_examples, unit_offsets
-from coalface.learner.monitor import warn_if_collapsed
+from coalface.learner.intake import Examples, keep_features, read_examples, unit_offsets
+from coalface.learner.monitor import LEAST_SILENCE, warn_if_collapsed
 from coalface.learner.parameters import flat, settings_for
 from coalface.learner.predicting import costs_given
 from coalface.learner.state import (
@@ -33,7 +33,6 @@ from coalface.learner.state import (
     LearnerState,
     begin,
     begin_with,
-    is_begun,
     new_model,
     ready,
     resolve_classes,
@@ -72,20 +71,22 @@ def tell(
     offset: Any = None,
 ) -> None:
     """Learn the known costs and close a round per row: see ``CoalClassifier.tell``."""
-    begin(learner)
+    if "model_" not in vars(learner):
+        begin(learner)
     examples, codes, late = read_examples(learner, X, candidates), None, bool(late)
     if isinstance(asked, Queries):
         _refuse_strange(learner, asked, examples.rows, late=late)
         cost, asked = asked.with_later_labels(learner.classes_, cost)
         offset = asked.offset if offset is None else offset
     if truth is not None:
-        codes = truth_codes(truth, len(examples), learner.classes_)
+        codes = truth_codes(truth, examples.n_rows, learner.classes_)
         given = by_label(by_row(cost, examples.X, "cost"), learner.classes_, "cost")
         cost = with_costs_of(codes, truth_costs(learner), given)
     elif cost is None:
         raise InputError("cost must have two dimensions (examples, labels), got None. Pass it, or truth=labels.")
     learn(learner, examples, learner.classes_, Answers(cost, asked, codes, offset, late=late))
-    warn_if_collapsed(learner)
+    if learner.model_.state.counters[SILENT_ROUNDS] >= LEAST_SILENCE:
+        warn_if_collapsed(learner)
 
 
 def learn_all(learner: LearnerState, X: Any, y: Any, cost: Any, classes: Any = None, candidates: Any = None) -> None:
@@ -105,7 +106,7 @@ def examples_to_learn(
     examples = read_examples(learner, X, candidates, early, allow_empty=False)
     cost = by_row(cost, examples.X, "cost")
     labels = resolve_classes(learner, classes, cost)
-    costs = costs_given(learner, len(examples), labels, y, cost)
+    costs = costs_given(learner, examples.n_rows, labels, y, cost)
     if costs.size and np.isnan(costs).all():
         raise InputError("cost must have a known cost to learn from, got only NaN. Pass y or costs, or use ask.")
     return examples, labels, costs
@@ -113,15 +114,16 @@ def examples_to_learn(
 
 def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answers: Answers) -> None:
     """Check the answers, write them to the ledger, then learn them; a failed check changes nothing."""
-    rows, late, truth, served = examples.rows, answers.late, answers.truth, answers.served
-    begun, recorder = is_begun(learner), learner._recorder
-    settings = settings_of(learner) if begun else settings_for(len(labels), vars(learner))
+    rows, n_rows, truth, served = examples.rows, examples.n_rows, answers.truth, answers.served
+    begun, recorder, late, cost = "model_" in vars(learner), learner._recorder, answers.late, answers.cost
+    settings = settings_of(ready(learner)) if begun else settings_for(len(labels), vars(learner))
     scale = CostScale.of(learner.cost_bounds)
-    cost = by_label(by_row(answers.cost, examples.X, "cost"), labels, "cost")
-    unit = check_cost(cost, len(rows), labels, scale)
+    if hasattr(cost, "columns"):
+        cost = by_label(by_row(cost, examples.X, "cost"), labels, "cost")
+    unit = check_cost(cost, n_rows, labels, scale)
     offsets = None if answers.offset is None else unit_offsets(learner, examples, labels, answers.offset)
     rounds = _rounds_told(unit, labels, examples, answers, offsets)
-    model = ready(learner).model_ if begun else new_model(learner, labels)
+    model = learner.model_ if begun else new_model(learner, labels)
     model.check(rows)
     if not begun:
         begin_with(learner, labels, model)
@@ -135,14 +137,13 @@ def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answe
                 first, texts, rows, given, rounds, names, late, truth=truth, encoder=encoder, span=span, served=served
             )
             recorder.write(kept, all_params(learner), plain_budget(learner))
-        keep_encoder(learner, examples.encoder)
-        keep_features(learner, rows, examples.names)
+        keep_features(learner, examples)
         try:
             if served is None:
                 model.tell(rows, settings, rounds, late=late)
             else:
                 settings = settings._replace(budget=np.inf, alike=np.inf)
-                costs = np.ascontiguousarray(unit[np.arange(len(rows)), served.labels])
+                costs = np.ascontiguousarray(unit[np.arange(n_rows), served.labels])
                 model.observe(rows, settings, rounds.candidates, Served(*served, costs))
         except BaseException:
             if recorder is not None:
@@ -255,7 +256,7 @@ def replay_rounds(learner: LearnerState, rounds: Sequence[Round], X: Any = None)
     check_width(examples.rows, learner)
     if found.candidates is not None:
         labels = learner.classes_
-        mask = check_mask(found.candidates, len(examples), labels, "candidates")
+        mask = check_mask(found.candidates, examples.n_rows, labels, "candidates")
         examples = Examples(examples.X, examples.rows, examples.encoder, examples.names, mask)
     truth = found.truth if rounds[0].served is None else None
     late, offset = rounds[0].late, found.offset

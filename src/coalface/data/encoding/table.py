@@ -59,15 +59,6 @@ def is_raw(X: Any) -> bool:
     return isinstance(X, list | tuple) and any(map(_is_raw_row, X))
 
 
-def has_no_rows(X: Any) -> bool:
-    """Whether X is an empty list or array, which does not say what kind of examples it has none of.
-
-    >>> has_no_rows([]), has_no_rows(np.zeros((0, 3))), has_no_rows(["a"])
-    (True, False, False)
-    """
-    return (isinstance(X, list | tuple) and not X) or (isinstance(X, np.ndarray) and X.shape == (0,))
-
-
 def table_of(X: Any) -> Table:
     """The columns of raw examples; those of an array are called x0, x1, and so on.
 
