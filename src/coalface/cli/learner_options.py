@@ -12,7 +12,6 @@ from coalface.cli.option_values import given, interactions_in, number_or_auto
 from coalface.data.parameters import Parameter
 from coalface.errors import InputError, shortened
 from coalface.learner.parameter_table import PARAMETERS
-from coalface.learner.recorder import plain_params
 
 if TYPE_CHECKING:
     from coalface.learner.estimator import CoalClassifier
@@ -142,6 +141,7 @@ class LearnerSettings:
 def _values(learner: "CoalClassifier") -> dict[str, Any]:
     """The parameters as JSON values, those of the table by path."""
     from coalface.learner.parameters import flat
+    from coalface.learner.recorder import plain_params
 
     return {**plain_params(learner), **flat(learner.get_params(deep=False))}
 
