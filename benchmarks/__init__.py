@@ -15,12 +15,12 @@ run alone, as in ``python -m benchmarks.embeddings``.
 ``single_rows``         one example at a time: ask and tell
 ``parsing``             the reader of VW text
 ``startup``             import, ``coalface --help``, time to the first result
-``embeddings``          RidgeCoalClassifier: speed in batches and one by one, on all cores
+``embeddings``          the ridge model: speed in batches and one by one, on all cores
 ``tagging``             SequenceTagger against VW's search and a CRF
 ``rare_tags``           what SequenceTagger's default loses on one rare kind of name
 ``labels_saved``        costs saved on real data
 ``sweep_scaling``       a sweep on one and on two threads
-``oracle_calls``        OracleCoalClassifier: oracle calls per end of a range
+``oracle_calls``        the exact model: oracle calls per end of a range
 ``labelling_load``      the labelling service under many annotators; ``labelling_kills``: under kills
 ``fork_server``         a process that starts coalface commands at once, for ``labelling_kills``
 ``kill_crew``           the people of ``labelling_kills``; ``kill_inspection``: what is left

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.embeddings [--quick]``: how fast ``RidgeCoalClassifier`` asks and learns, on all cores.
+"""``python -m benchmarks.embeddings [--quick]``: how fast a learner with the ridge model asks and learns, on all cores.
 
 The embeddings are generated, and 5 % of the costs are answered. Speed is compared with what this machine reaches in the
 same run. In batches, the arithmetic that the method needs is compared with a large matrix product. One by one, the
@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.machine import copy_bandwidth
-from coalface import RidgeCoalClassifier
+from coalface import Coal, CoalClassifier
 
 SIZES = ((384, 100), (768, 100), (1280, 100), (384, 200), (768, 200), (1280, 200))
 WANTED = {(384, 100): (1000.0, 100.0)}  # examples per second, in batches and one by one
@@ -44,7 +44,7 @@ def measure(n_features: int, n_labels: int, *, batches: int, singles: int, batch
     random = np.random.default_rng(0)
     X = random.normal(size=((batches + 1) * batch, n_features)).astype(np.float32)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    learner = RidgeCoalClassifier(range(n_labels), warm_up=0)
+    learner = CoalClassifier(range(n_labels), model="ridge", rule=Coal(warm_up=0))
     in_batches = median(list(_seconds(learner, X, batch, random))[1:]) / batch  # the first one loads compiled code
     alone = median(list(_seconds(learner, X[: singles + 1], 1, random))[1:])
     triangle, told = n_features**2 / 2, ASKED * n_labels
@@ -72,7 +72,7 @@ def product_speed(repeats: int = 5) -> float:
     return 2 * _PRODUCT**3 / min(times)
 
 
-def _seconds(learner: RidgeCoalClassifier, X: np.ndarray, batch: int, random: np.random.Generator) -> Iterator[float]:
+def _seconds(learner: CoalClassifier, X: np.ndarray, batch: int, random: np.random.Generator) -> Iterator[float]:
     for start in range(0, len(X), batch):
         rows = X[start : start + batch]
         asked = random.random((len(rows), len(learner.classes))) < ASKED

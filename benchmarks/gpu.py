@@ -36,7 +36,7 @@ from coalface.studies.cells import Cell
 from coalface.studies.cuda.playing import DeviceProblem, task_of
 from coalface.studies.sources import named_sources
 
-PUBLISHED = {"slack": "published", "in_turn": False, "audit_rate": 0.0, "warm_up": 10}
+PUBLISHED = {"rule.slack": "published", "rule.in_turn": False, "audits.rate": 0.0, "rule.warm_up": 10}
 CHECKED = {
     "published": {**PUBLISHED, "mellowness": 0.01, "learning_rate": 0.3},
     "passive": {**PUBLISHED, "rule": "passive", "learning_rate": 0.3},

@@ -25,9 +25,9 @@ from coalface import CoalClassifier, CostDataset, simulate
 NO_CHECKPOINTS = np.array([2**60])
 PASSIVE_RATES = (0.05, 0.1, 0.3, 0.5)
 SETTINGS: dict[str, dict[str, Any]] = {
-    "in20": {"mellowness": 1e-3, "learning_rate": 0.05, "sensitivity": "derivative"},
-    "in40": {"mellowness": 2e-3, "learning_rate": 0.05, "sensitivity": "derivative"},
-    "rcv1": {"mellowness": 0.03, "learning_rate": 0.3, "slack": "noise-scaled", "audit_rate": 0.1},
+    "in20": {"mellowness": 1e-3, "learning_rate": 0.05, "model__sensitivity": "derivative"},
+    "in40": {"mellowness": 2e-3, "learning_rate": 0.05, "model__sensitivity": "derivative"},
+    "rcv1": {"mellowness": 0.03, "learning_rate": 0.3, "rule__slack": "noise-scaled", "audits": "even"},
 }
 WANTED = {"in20": 8.0, "in40": 5.0, "rcv1": 5.0}
 
@@ -124,7 +124,7 @@ def _second_half(problem: Problem, seed: int, **parameters: Any) -> tuple[int, f
 
 def _learner(parameters: dict[str, Any]) -> CoalClassifier:
     """The published learner with a longer warm-up, for which the settings above were chosen."""
-    return CoalClassifier.as_published(**{"warm_up": 10, **parameters})
+    return CoalClassifier.as_published(**{"rule__warm_up": 10, **parameters})
 
 
 def _run(learner: CoalClassifier, problem: Problem, order: np.ndarray) -> Any:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface import OracleCoalClassifier
+from coalface import Coal, CoalClassifier
+from coalface.paper import ExactModel
 from coalface.paper.oracles import BallOracle
 
 Floats = NDArray[np.float64]
@@ -30,7 +31,8 @@ def main() -> None:
 def report(n_features: int, scale: float, oracle: Any) -> None:
     """Print one line of the table."""
     X, expected, cost = problem(N_TRAIN + N_TEST, n_features, scale)
-    learner = OracleCoalClassifier(range(3), oracle=oracle, warm_up=0)
+    rule = Coal(width_scale=1.0, warm_up=0, in_turn=False)
+    learner = CoalClassifier(range(3), model=ExactModel(oracle), rule=rule, mellowness=1.0, audits=None)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for i in range(N_TRAIN):
@@ -44,7 +46,7 @@ def report(n_features: int, scale: float, oracle: Any) -> None:
     print(f"{n_features:>8}{scale:>10g}  {oracle!s:<24}{counts}{width:>7.2f}  {names}", flush=True)
 
 
-def outside(learner: OracleCoalClassifier, X: Floats, expected: Floats) -> int:
+def outside(learner: CoalClassifier, X: Floats, expected: Floats) -> int:
     """How many of these true costs lie outside their ranges."""
     ranges = learner.cost_range(X)
     return int(((expected < ranges.lowest - 1e-6) | (expected > ranges.highest + 1e-6)).sum())

@@ -9,14 +9,15 @@ import time
 
 import numpy as np
 
-from coalface import OracleCoalClassifier, simulate
+from coalface import Coal, CoalClassifier, simulate
+from coalface.paper import ExactModel
 from coalface.paper import model as exact_model
 from coalface.paper.engine import certified_range
 from coalface.paper.engines import theoretical_cap
 from coalface.paper.oracles import BallOracle
 
 MARGIN, N_LABELS = 0.1, 3
-SLACKS = {"noise-scaled 1": {"mellowness": 1.0}, "published 0.1": {"mellowness": 0.1, "slack": "published"}}
+SLACKS = {"noise-scaled 1": ("noise-scaled", 1.0), "published 0.1": ("published", 0.1)}  # and the mellowness
 _HEADS = ("engine", "slack", "features", "examples", "tol", "asked", "of", "median", "90 %", "99 %", "most", "gap", "s")
 
 
@@ -44,7 +45,9 @@ def report(engine: str, slack: str, n_features: int, n: int, tol: float | None =
         return found
 
     X, cost = problem(n, n_features)
-    learner = OracleCoalClassifier(oracle=BallOracle(2.0), ranges=engine, **SLACKS[slack])
+    kind, mellowness = SLACKS[slack]
+    rule = Coal(width_scale=1.0, slack=kind, in_turn=False)
+    learner = CoalClassifier(model=ExactModel(BallOracle(2.0), engine), rule=rule, mellowness=mellowness, audits=None)
     started = time.perf_counter()
     exact_model.certified_range = counted
     try:

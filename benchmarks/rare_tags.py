@@ -107,7 +107,7 @@ def main(arguments: list[str] | None = None) -> None:
     for kind in options.kinds:
         train, test = (read_sentences(Path(root, file)) for file in FILES[kind.partition(":")[0]])
         for seed in options.seeds:
-            found = measure(kind, train, test, seed, options.share, audit_rate=options.audit_rate)
+            found = measure(kind, train, test, seed, options.share, audits__rate=options.audit_rate)
             print(
                 f"{kind} seed {seed}, {found.words:,} words: passive {found.passive:.4f}, default {found.default:.4f}, "
                 f"share {found.share:.3f}, {found.fewer:.1f} times fewer roll-outs",

@@ -20,9 +20,8 @@ _BYTES_PER_CELL = 12  # weight, sum of squares, inverse scale
 
 
 def params_for(problem: Problem, rule: str) -> dict[str, Any]:
-    """The settings that Vowpal Wabbit gets, too, and the model that learns as it does; all others are as published."""
-    settings = {"rule": rule, "mellowness": problem.mellowness, "learning_rate": problem.learning_rate}
-    return {**settings, "model": "online"}
+    """The settings that Vowpal Wabbit gets, too; all others are as published."""
+    return {"rule": rule, "mellowness": problem.mellowness, "learning_rate": problem.learning_rate}
 
 
 def learner_for(problem: Problem, rule: str) -> CoalClassifier:

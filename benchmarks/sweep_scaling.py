@@ -19,9 +19,9 @@ data = ["{data}"]
 permutations = 2
 [settings]
 learning_rate = [0.1, 0.5]
-slack = "published"
-audit_rate = 0.0
-warm_up = 10
+rule.slack = "published"
+rule.warm_up = 10
+audits.rate = 0.0
 [lines.passive]
 rule = "passive"
 [lines.coal]

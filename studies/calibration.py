@@ -4,7 +4,7 @@
     python studies/calibration.py --models forest  some of them
     python studies/calibration.py --table          the rates from the runs alone
 
-Each run is one pass over at most ``ROWS`` training rows with ``miss_rate=0.1``.
+Each run is one pass over at most ``ROWS`` training rows with ``rule=Coal(miss_rate=0.1)``.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from coalface import CoalClassifier, simulate
+from coalface import Coal, CoalClassifier, simulate
 from coalface.models.ridge import RidgeModel
 from coalface.studies.learners import order_of
 from stored_data import load
@@ -42,7 +42,9 @@ def run(name: str, model: str) -> tuple[Any, ...]:
     train, _ = load(name)
     rows = order_of(PERMUTATION, len(train))[:ROWS]
     examples = train.subset(rows)
-    learner = CoalClassifier(classes=train.classes, model=MODELS[model], miss_rate=STATED, random_state=PERMUTATION)
+    learner = CoalClassifier(
+        classes=train.classes, model=MODELS[model], rule=Coal(miss_rate=STATED), random_state=PERMUTATION
+    )
     simulate(learner, examples.X, examples.cost)
     found = learner.calibration_
     return (

@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coalface import CoalClassifier, OracleCoalClassifier, RidgeCoalClassifier
+from coalface import Coal, CoalClassifier, RidgeModel
 from coalface.paper import (
+    ExactModel,
     FiniteCoal,
     Growth,
     MassartProblem,
@@ -92,18 +93,20 @@ def theorem_slack(round_number: int) -> float:
 
 
 LABELS = list(range(N_LABELS))
+EXACT = Coal(width_scale=1.0, in_turn=False)  # the paper's text
 LINES = {
     "passive": Line(lambda _problem, _seed: CoalClassifier.as_published(rule="passive", classes=LABELS)),
-    "online": Line(lambda _problem, _seed: CoalClassifier.as_published(classes=LABELS, warm_up=10)),
+    "online": Line(lambda _problem, _seed: CoalClassifier.as_published(classes=LABELS, rule__warm_up=10)),
     "default": Line(
-        lambda _problem, _seed: CoalClassifier(classes=LABELS, audit_rate=0.0)
+        lambda _problem, _seed: CoalClassifier(classes=LABELS, audits=None)
     ),  # without audits, which never end
     "ellipsoid": Line(
-        lambda _problem, _seed: RidgeCoalClassifier(LABELS, mellowness=0.3, regularization="auto", audit_rate=0.0)
+        lambda _problem, _seed: CoalClassifier(LABELS, mellowness=0.3, model=RidgeModel("auto"), audits=None)
     ),
-    "dual": Line(
-        lambda _problem, _seed: OracleCoalClassifier(LABELS, mellowness=0.3), 3_000
-    ),  # the same as the ellipsoid's
+    "dual": Line(  # the same mellowness as the ellipsoid's
+        lambda _problem, _seed: CoalClassifier(LABELS, mellowness=0.3, model=ExactModel(), rule=EXACT, audits=None),
+        3_000,
+    ),
     "finite": Line(lambda problem, seed: FiniteCoal(random_class(problem, seed), practical_slack), 18_000),
     "theorem": Line(lambda problem, seed: FiniteCoal(random_class(problem, seed), theorem_slack), 3_000),
 }

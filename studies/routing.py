@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array, load_npz, save_npz
 
-from coalface import CoalClassifier, RidgeModel, Router, TradeOff, simulate
+from coalface import Coal, CoalClassifier, RidgeModel, Router, TradeOff, simulate
 from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.encoding.encoder import Encoder
 from coalface.studies.baselines.regressors import drawn_costs, predicted_costs
@@ -257,7 +257,7 @@ def predicted_by(task, seed, what, *of):
     learner, X, X_test = learner_of(task, kind, seed)
     price = np.nanmean(task.dollars, axis=0)
     own = {} if learner.model == "auto" and rule == "coal" else {"model": learner.model}  # else the router's default
-    made = Router(task.models, price, VALUE_OF_QUALITY, random_state=seed, rule=rule, warm_up=warm_up, **own)
+    made = Router(task.models, price, VALUE_OF_QUALITY, random_state=seed, rule=Coal(rule, warm_up=warm_up), **own)
     known_parts = {"offset": made.offset(X), "asking_price": made.asking_price(X)}
     simulate(made.learner, X, task.loss, order=order_of(task, seed), **known_parts)
     return made.predicted_loss(X_test), made.outcomes_known_ / task.loss.size

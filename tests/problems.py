@@ -9,7 +9,9 @@ from sklearn.base import clone
 from coalface import Coal, CoalClassifier, simulate
 from coalface.paper import ExactModel
 
-DEFAULTS = {name: value for name, value in CoalClassifier().get_params(deep=False).items() if value is not None}
+DEFAULTS = {
+    name: value for name, value in CoalClassifier(rule=Coal()).get_params(deep=False).items() if value is not None
+}
 ROW, COST = [[1.0, 2.0, 3.0]], [[0.0, 1.0, 0.5]]  # one example for the learner of conftest
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.ridge_gpu.ways import PENALTY, WAYS, embeddings, regression, turn_of, with_intercept
-from coalface import RidgeCoalClassifier
+from coalface import CoalClassifier, RidgeModel
 
 
 def accuracy() -> Iterator[list[Any]]:
@@ -90,8 +90,11 @@ def agreement() -> Iterator[list[Any]]:
         "prediction, most",
         "range, most",
     ]
-    cpu = RidgeCoalClassifier(range(n_labels))
-    others = {name: RidgeCoalClassifier(range(n_labels), device="cuda", precision=name) for name in ("single", "tf32")}
+    cpu = CoalClassifier(range(n_labels), model="ridge")
+    others = {
+        name: CoalClassifier(range(n_labels), model=RidgeModel(device="cuda", precision=name))
+        for name in ("single", "tf32")
+    }
     sums = {name: np.zeros(5) for name in others}
     for start in range(0, len(X), batch):
         span = slice(start, start + batch)

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.ridge_gpu.speed import BATCHES
 from benchmarks.ridge_gpu.ways import costs_for, embeddings, regression, seconds, with_intercept
-from coalface import RidgeCoalClassifier
+from coalface import Coal, CoalClassifier, RidgeModel
 from coalface.models.ridge.root_regression import told_costs
 
 
@@ -94,7 +94,9 @@ def profile() -> Iterator[list[Any]]:
         random, n_batches = np.random.default_rng(0), 8
         X = embeddings(random, n_batches * 256, n_features)
         costs = costs_for(random, len(X), n_labels)
-        learner = RidgeCoalClassifier(range(n_labels), warm_up=0, device="cuda", precision="tf32")
+        learner = CoalClassifier(
+            range(n_labels), model=RidgeModel(device="cuda", precision="tf32"), rule=Coal(warm_up=0)
+        )
         watch = cProfile.Profile()
         for number in range(n_batches):
             span = slice(256 * number, 256 * number + 256)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.ridge_gpu.ways import TOLD, costs_for, embeddings, regression, seconds, synchronise, with_intercept
-from coalface import CoalClassifier
+from coalface import Coal, CoalClassifier
 from coalface.data.rows import check_rows
 from coalface.learner.pool import possible_savings
 from coalface.learner.state import settings_of
@@ -102,7 +102,8 @@ def _of_model(precision: str, n_labels: int, X: Any, spans: Any, costs: Any) -> 
 
 
 def _of_learner(precision: str, n_labels: int, X: Any, spans: Any, costs: Any) -> float:
-    learner = CoalClassifier(range(n_labels), model=RidgeModel(warm_up=0, device="cuda", precision=precision))
+    model = RidgeModel(device="cuda", precision=precision)
+    learner = CoalClassifier(range(n_labels), model=model, rule=Coal(warm_up=0))
 
     def step(number: int) -> None:
         learner.ask(X[spans[number]])

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 
         def __sklearn_tags__(self) -> Any: ...
 
+        def __getstate__(self) -> dict[str, Any]: ...
+
+        def __setstate__(self, state: dict[str, Any]) -> None: ...
+
     class ClassifierMixin:
         """Marks a classifier for scikit-learn; each learner has a ``score`` of its own."""
 

@@ -170,7 +170,8 @@ def test_only_the_option_makes_an_answer_late(empty_model, capsys):
 
 def test_tell_warns_of_a_learner_that_stopped_asking_although_it_errs(empty_model, capsys, monkeypatch):
     warned = []
-    monkeypatch.setattr(CoalClassifier, "warn_if_collapsed", lambda learner: warned.append(learner.round_))
+    note = "coalface.learner.named_learner.warn_if_collapsed"
+    monkeypatch.setattr(note, lambda learner: warned.append(learner.round_))
     lines = answered(asked(empty_model, capsys))
     (empty_model.parent / "answers.jsonl").write_text("".join(lines))
     run(capsys, "tell m.coal answers.jsonl")

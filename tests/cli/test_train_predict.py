@@ -141,8 +141,8 @@ def test_a_text_column_names_the_options_that_help(calls, capsys):
 @pytest.mark.parametrize("command", ["train --model m.coal", "simulate --save m.coal"])
 def test_settings_that_are_given_count_and_all_others_are_those_of_the_library(calls, capsys, command, options, given):
     assert run(capsys, f"{command} calls.csv --label kind {options}")[0] == 0
-    found = CoalClassifier.load(calls / "m.coal").plain_params() | {"classes": None}
-    assert found == CoalClassifier(**given).plain_params()
+    found = plain_params(CoalClassifier.load(calls / "m.coal")) | {"classes": None}
+    assert found == plain_params(CoalClassifier(**given))
 
 
 def test_settings_change_those_of_the_paper_one_by_one(calls, capsys):
@@ -150,7 +150,7 @@ def test_settings_change_those_of_the_paper_one_by_one(calls, capsys):
     assert run(capsys, f"{command} --rule passive --audit-rate 0.2 --accumulator adagrad")[0] == 0
     changed = {"rule__variant": "passive", "audits__rate": 0.2, "model__accumulator": "adagrad"}
     learner = CoalClassifier.load(calls / "m.coal")
-    assert plain_params(learner) | {"classes": None} == CoalClassifier.as_published(**changed).plain_params()
+    assert plain_params(learner) | {"classes": None} == plain_params(CoalClassifier.as_published(**changed))
     with pytest.raises(InputError, match="warm_up must be as the training began, 1, got 3"):
         LearnerSettings({"rule.variant": "passive", "rule.warm_up": 3}).check_same(learner)
 

@@ -12,11 +12,13 @@ ROOT = Path(__file__).parents[2]
 
 CORRECT = """
 import numpy as np
-from coalface import Budget, CoalClassifier, Curve, Queries, simulate
+from coalface import Audits, Budget, Coal, CoalClassifier, Curve, OnlineModel, Queries, simulate
 
 X = np.array([[1.0, 0.0], [0.0, 1.0]] * 50)
 cost = np.array([[0.0, 1.0], [1.0, 0.0]] * 50)
 learner = CoalClassifier(["walk", "fly"], rule="all-or-none", budget=Budget(costs=100), random_state=1)
+own = {"rule": Coal(warm_up=10), "audits": Audits(0.2), "model": OnlineModel(learning_rate=0.1)}
+CoalClassifier(range(2), rule={"warm_up": 10}, model="online", budget=100).set_params(**own)
 queries: Queries = learner.ask(X, max_costs=10)
 wide = queries.ranges.width > 0.5
 known = np.where(queries.mask, cost, np.nan)
@@ -34,6 +36,7 @@ MISTAKES = {
     "queries.maskk": "attr-defined",
     "learner.ask(X, max_cost=10)": "call-arg",
     'CoalClassifier(rule="coall")': "arg-type",
+    'CoalClassifier(budget="100")': "arg-type",
     'simulate(learner, X, cost, checkpoints="doublng")': "arg-type",
 }
 

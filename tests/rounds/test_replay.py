@@ -78,7 +78,7 @@ def test_an_eventful_life_is_replayed_to_the_bit(new_ledger, params, names):
     eventful_life(learner, X, low + (high - low) * cost.astype(np.float64), seed=1)
     again = assert_replays(ledger, learner)
     assert again.classes_.tolist() == learner.classes_.tolist()
-    assert again.plain_params() == plain_params(learner)
+    assert plain_params(again) == plain_params(learner)
     assert learner.costs_queried_ > 20
 
 

@@ -25,7 +25,7 @@ def test_settings_data_code_and_permutation_change_the_key():
     study = 'data = ["iris"]\npermutations = 1\n[lines.coal]\nlearning_rate = 0.1\n'
     others = [
         keys(study.replace("0.1", "0.2")),
-        keys(study + "warm_up = 3\n"),
+        keys(study + "rule.warm_up = 3\n"),
         keys("first_permutation = 1\n" + study),
         keys('checkpoints = "doubling"\n' + study),
         keys(data="b"),
@@ -35,14 +35,14 @@ def test_settings_data_code_and_permutation_change_the_key():
 
 
 def test_names_texts_and_the_order_of_settings_do_not():
-    study = 'data = ["iris"]\npermutations = 1\n[lines.coal]\nlearning_rate = 0.1\nwarm_up = 3\n'
+    study = 'data = ["iris"]\npermutations = 1\n[lines.coal]\nlearning_rate = 0.1\nrule.warm_up = 3\n'
     turned = 'title = "Other"\ndata = ["iris"]\npermutations = 1\n'
-    turned += "[settings]\nwarm_up = 3\n[lines.mine]\nlearning_rate = 0.1\n"
+    turned += "[settings]\nrule.warm_up = 3\n[lines.mine]\nlearning_rate = 0.1\n"
     assert keys(study) == keys(turned)
 
 
 PACKAGE = Path(coalface.__file__).parent
-STEERS_RUNS = ["learner/persistence.py", "evaluate/checkpoints.py", "studies/baselines/passive.py"]
+STEERS_RUNS = ["learner/telling.py", "evaluate/checkpoints.py", "studies/baselines/passive.py"]
 STEERS_RUNS += [f"{package}/__init__.py" for package in ("data", "files", "kernels", "models", "rounds", "learner")]
 READS_RESULTS = ["studies/report/pages.py", "studies/demo.py"]
 

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from coalface import CoalClassifier
+from coalface import CoalClassifier, OnlineModel
+from coalface.learner.parameters import nested
+from coalface.learner.state import settings_of
 from coalface.studies.learners import CLASSIFIERS
 from coalface.studies.report.pages import write_report
 from coalface.studies.study import Study
@@ -40,11 +42,18 @@ def test_a_study_keeps_its_meaning_when_the_defaults_of_the_learner_change(name)
     for line in Study.read(STUDIES / f"{name}.toml", allow_plugins=True).lines:
         if line.learner.name == "coal" and not line.name.startswith(("default", "online")):
             # alike is for batches, and the online model has no rate of misses
-            settings = {"learning_rate": line.rates[0], "alike": None, "miss_rate": None, **line.settings}
+            settings = {
+                "model.learning_rate": line.rates[0],
+                "rule.alike": None,
+                "rule.miss_rate": None,
+                **line.settings,
+            }
             if line.rule == "passive":
                 settings["mellowness"] = 0.01  # means nothing there
-            published = CoalClassifier.as_published(**{"warm_up": 10, **settings})
-            assert CLASSIFIERS["coal"](**settings).get_params() == published.get_params(), line.name
+            changed = {path.replace(".", "__"): value for path, value in settings.items()}
+            published = CoalClassifier.as_published(**{"rule__warm_up": 10, **changed})
+            learner = CLASSIFIERS["coal"](**nested(settings, {"model": {"kind": "online"}}))
+            assert settings_of(learner.begin(["a", "b"])) == settings_of(published.begin(["a", "b"])), line.name
 
 
 def blank_page(_figure, file, **_):
@@ -72,7 +81,7 @@ def test_the_online_model_is_compared_without_any_setting(name):
     kinds = dict.fromkeys(name.split()[0] for name in lines if name != "vw")
     assert list(kinds) == ["passive", "hindsight", "published", "online"]
     online = lines["online"]
-    assert (online.settings, online.rates) == ({}, (CoalClassifier().learning_rate,))
+    assert (online.settings, online.rates) == ({}, (OnlineModel().learning_rate,))
     for recommended in (lines[name] for name in ("published", "vw") if name in lines):
         assert (recommended.settings["mellowness"], recommended.rates) == (0.01, (0.5,))
 

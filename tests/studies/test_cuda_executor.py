@@ -90,7 +90,7 @@ def test_memory_limits_how_many_runs_are_played_side_by_side():
     from tests.kernels.test_cuda import digits, task_for
 
     problem = digits(distance=False)
-    tasks = [task_for({"in_turn": False}, problem)] * 5
+    tasks = [task_for({"rule.in_turn": False}, problem)] * 5
     assert DeviceProblem(Small(), problem, (0.0, 1.0)).n_side_by_side(tasks) == 1
     Small.memory = 10_000
     with pytest.raises(InputError, match=r"emulated device has 0\.0 GB free"):

@@ -42,10 +42,11 @@ def columns_of(learner, predicted):
 def test_the_numbers_equal_those_of_plain_loops(problem, abstains):
     cost, candidates = problem
     learner = ABSTAINING if abstains else LEARNER
+    price = 0.3 if abstains else None
     report = evaluation_report(learner, X, cost, candidates=candidates)
     answers = columns_of(learner, learner.predict(X, candidates=candidates))
-    rows = reference.judged_rows(answers, cost.tolist(), candidates, learner.abstain_cost)
-    mean, least, labels, mistakes = reference.breakdown(rows, learner.abstain_cost)
+    rows = reference.judged_rows(answers, cost.tolist(), candidates, price)
+    mean, least, labels, mistakes = reference.breakdown(rows, price)
     assert (report.rows, report.judged) == (N, len(rows))
     assert report.abstained == sum(answer == K for _, answer, *_ in rows)
     assert report.known_costs == sum(len(known) for *_, known in rows)

@@ -27,7 +27,7 @@ def test_lines_with_interactions_are_run_and_reported(tmp_path):
     train, test = load_known("iris")
     models = {"linear": None, "products": 2, "ranges": [[[0, 2], [2, 4]]]}
     for record in Results(tmp_path).finished.values():
-        learner = CoalClassifier(train.classes, model=OnlineModel(models[record["line"]]))
+        learner = CoalClassifier(train.classes, model=OnlineModel(interactions=models[record["line"]]))
         simulate(learner, train.X, train.cost, order=order_of(0, len(train)))
         assert record["curve"]["costs_queried"][-1] == learner.costs_queried_
         assert record["curve"]["test_cost"][-1] == pytest.approx(-learner.score(test.X, cost=test.cost))

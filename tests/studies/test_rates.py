@@ -38,7 +38,7 @@ def automatic(monkeypatch):
     """A stand-in for a learner whose default rate and warm-up are words; it takes 0.3 and 5 for them."""
     coal = copy(learners.OURS["coal"])
     check, run = coal.check, coal.run
-    meant = {"learning_rate": 0.3, "warm_up": 5}
+    meant = {"learning_rate": 0.3, "rule.warm_up": 5}
 
     def told(settings):
         return {name: meant[name] if value == "auto" else value for name, value in settings.items()}
@@ -79,11 +79,11 @@ def test_a_sweep_its_tables_and_its_report_have_the_word(automatic, tmp_path):
 
 
 def test_the_word_is_what_the_learner_makes_of_it(automatic, tmp_path):
-    same = '[lines.named]\nlearning_rate = 0.3\nwarm_up = 5\n[lines.default]\nwarm_up = "auto"\n'
+    same = '[lines.named]\nlearning_rate = 0.3\nrule.warm_up = 5\n[lines.default]\nrule.warm_up = "auto"\n'
     run_sweep(Study.from_toml(f'data = ["iris"]\npermutations = 1\n{same}'), tmp_path, workers=1)
     runs = {run["line"]: run for run in Results(tmp_path).finished.values()}
     named, default = runs["named"], runs["default"]
-    assert default["settings"] == {"learning_rate": "auto", "warm_up": "auto"}
+    assert default["settings"] == {"learning_rate": "auto", "rule.warm_up": "auto"}
     assert named["curve"]["test_cost"] == default["curve"]["test_cost"]
 
 

@@ -17,7 +17,7 @@ permutations = 2
 rule = "passive"
 [lines.ridge]
 learner = "ridge"
-regularization = 0.5
+model.regularization = 0.5
 batch = 4
 """
 

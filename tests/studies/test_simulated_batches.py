@@ -52,7 +52,7 @@ def test_a_run_in_batches_equals_the_loop_of_trips_to_the_bit(params, batch, res
     trips = ask_and_tell_in_batches(other, X, cost, batch, candidates)
     assert state_of(one) == state_of(other)
     assert one.costs_queried_ > 15
-    in_turn = params.get("in_turn", True) and params.get("rule", "coal") == "coal"
+    in_turn = params.get("rule__in_turn", True) and params.get("rule", "coal") == "coal"
     batches = -(-160 // batch)
     assert trips > batches if in_turn else trips <= batches
 

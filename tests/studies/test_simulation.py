@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from coalface import Abstain, Audits, CoalClassifier, MemoryLedger, simulate
+from coalface import Abstain, Audits, CoalClassifier, CommitteeModel, MemoryLedger, OnlineModel, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import CollapseWarning, InputError
 from coalface.kernels.state import NO_ROUNDS
@@ -20,6 +20,7 @@ from coalface.learner.play import play, start_run
 
 from ..problems import DEFAULTS, ask_and_tell, dense_problem, sparse_problem, state_of, trained
 
+ADAGRAD = CommitteeModel(online=OnlineModel(learning_rate=0.3, accumulator="adagrad"))
 SETTINGS = [  # what differs from the published ones
     {},
     DEFAULTS,
@@ -32,7 +33,7 @@ SETTINGS = [  # what differs from the published ones
     {"model__sensitivity": "derivative"},
     {"audits": Audits(0.5), "random_state": 7},
     {**DEFAULTS, "mellowness": 1.0, "audits": None},
-    {**DEFAULTS, "model__accumulator": "adagrad", "rule__warm_up": 2, "learning_rate": 0.3},
+    {**DEFAULTS, "model": ADAGRAD, "rule__warm_up": 2},
     {"audits": Audits(1.0), "rule": "all-or-none", "model__accumulator": "adagrad"},
     {"model__fit_intercept": False},
     {"abstain": Abstain(0.2)},

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from coalface import Audits, CoalClassifier, simulate
+from coalface import Audits, CoalClassifier, OnlineModel, simulate
 from coalface.data.formats.readers import write_dataset
 from coalface.errors import StudyError
 from coalface.studies.cells import cells_of, code_of, run_cell
@@ -24,11 +24,11 @@ data = ["digits", "iris"]
 
 [settings]
 learning_rate = [0.1, 0.3]
-warm_up = 5
+rule.warm_up = 5
 
 [lines.coal]
 mellowness = [0.1, 0.01]
-sensitivity = ["shadow", "derivative"]
+model.sensitivity = ["shadow", "derivative"]
 
 [lines.half]
 learner = "random-costs"
@@ -40,7 +40,7 @@ def test_lists_multiply_into_lines_and_learning_rates_into_cells():
     study = Study.from_toml(WHOLE.replace("coal 0.1", "half"))
     names = ["coal 0.1 shadow", "coal 0.1 derivative", "coal 0.01 shadow", "coal 0.01 derivative", "half"]
     assert [line.name for line in study.lines] == names
-    assert study.lines[1].settings == {"mellowness": 0.1, "sensitivity": "derivative", "warm_up": 5}
+    assert study.lines[1].settings == {"mellowness": 0.1, "model.sensitivity": "derivative", "rule.warm_up": 5}
     assert study.lines[1].rates == (0.1, 0.3)
     assert study.n_cells == 2 * 3 * 5 * 2
     cells = list(cells_of(study, {"digits": "a", "iris": "b"}, code_of(study)))
@@ -48,8 +48,26 @@ def test_lists_multiply_into_lines_and_learning_rates_into_cells():
     assert {cell.permutation for cell in cells} == {5, 6, 7}
 
 
+@pytest.mark.parametrize(
+    "passive",
+    [
+        'rule = { variant = "passive", warm_up = 10 }\nmodel = { kind = "online", learning_rate = [0.1, 0.3] }',
+        'rule.variant = "passive"\nrule.warm_up = 10\nmodel.learning_rate = [0.1, 0.3]',
+        'rule = "passive"\nlearning_rate = [0.1, 0.3]',
+    ],
+)
+def test_a_parameter_of_a_part_may_be_in_a_table_or_have_a_path(passive):
+    study = Study.from_toml(
+        f'data = ["iris"]\n[settings]\nrule.warm_up = 10\nrule.slack = "published"\n[lines.a]\n{passive}'
+    )
+    (line,) = study.lines
+    model = {"model": "online"} if "kind" in passive else {}
+    assert line.settings == {"rule": "passive", "rule.warm_up": 10, "rule.slack": "published", **model}
+    assert (line.rule, line.rates) == ("passive", (0.1, 0.3))
+
+
 def test_a_line_may_ask_in_batches():
-    study = Study.from_toml('data = ["iris"]\n[lines.coal]\nbatch = [1, 10]\naudit_rate = 0.2')
+    study = Study.from_toml('data = ["iris"]\n[lines.coal]\nbatch = [1, 10]\naudits.rate = 0.2')
     assert [line.name for line in study.lines] == ["coal 1", "coal 10"]
     train, test = problem = load_known("iris")
     for line in study.lines:
@@ -65,7 +83,7 @@ def test_a_line_may_ask_in_batches():
 def test_what_is_not_said_has_a_default():
     study = Study.from_toml('data = ["iris"]\n[lines.coal]', name="mine")
     assert (study.name, study.title, study.baseline, study.checkpoints) == ("mine", "mine", "coal", "quarter-doubling")
-    assert (study.permutations, study.lines[0].rates) == (range(20), (CoalClassifier().learning_rate,))
+    assert (study.permutations, study.lines[0].rates) == (range(20), (OnlineModel().learning_rate,))
 
 
 @pytest.mark.parametrize(
@@ -79,12 +97,17 @@ def test_what_is_not_said_has_a_default():
         ('["digits", "iris"]', "[3]", "", "data must be a list of names, got one that is 3"),
         ('["digits", "iris"]', '["nothing*"]', "", "data must name known data, nothing matches 'nothing\\*'"),
         ("[0.1, 0.3]", '"fast"', "settings", "learning_rate must be 'auto' or a number, got 'fast'"),
-        ("warm_up = 5", "warm_up = 5.5", "settings", "warm_up must be .*, got 5.5"),
-        ("warm_up = 5", "colour = 5", "settings", "colour is not a known key. Use one of .*mellowness"),
+        ("rule.warm_up = 5", "rule.warm_up = 5.5", "settings", "warm_up must be .*, got 5.5"),
+        ("rule.warm_up = 5", "colour = 5", "settings", "colour is not a known key. Use one of .*mellowness"),
         ("[0.1, 0.01]", "[0.1, -1]", "lines.coal", "mellowness must be a finite number at least 0, got -1"),
         ('"derivative"', '"guess"', "lines.coal", "sensitivity must be one of .*, got 'guess'"),
-        ("warm_up = 5", "batch = 0", "settings", "batch must be .*, got 0"),
-        ("warm_up = 5", "alike = 2", "settings", "alike must be a finite number greater than 0 and at most 1, got 2"),
+        ("rule.warm_up = 5", "batch = 0", "settings", "batch must be .*, got 0"),
+        (
+            "rule.warm_up = 5",
+            "rule.alike = 2",
+            "settings",
+            "alike must be a finite number greater than 0 and at most 1, got 2",
+        ),
         ("share = 0.5", "batch = 10", "lines.half", "batch is not a known key. Use one of .*share"),
         ("share = 0.5", "share = 2.0", "lines.half", "share must be .*, got 2.0"),
         ("share = 0.5", "mellowness = 0.1", "lines.half", "mellowness is not a known key. Use one of .*share"),
@@ -99,8 +122,8 @@ def test_what_is_not_said_has_a_default():
         ("[0.1, 0.3]", "[]", "settings", "learning_rate must have at least one value"),
         ("[0.1, 0.3]", "[1, 1.0]", "settings", r"learning_rate must have each value once, got \[1, 1.0\]"),
         ("[0.1, 0.3]", "[[0.1]]", "settings", "learning_rate must be a finite number"),
-        ("warm_up = 5", "cost_bounds = 3", "settings", "cost_bounds must be a pair"),
-        ("warm_up = 5", "cost_bounds = [0, 1, 2]", "settings", "cost_bounds must be a pair"),
+        ("rule.warm_up = 5", "cost_bounds = 3", "settings", "cost_bounds must be a pair"),
+        ("rule.warm_up = 5", "cost_bounds = [0, 1, 2]", "settings", "cost_bounds must be a pair"),
         ('"random-costs"', '["random-costs"]', "lines.half", "learner must be one name, got"),
         ('["digits", "iris"]', '["iriss"]', "", "There is no data named 'iriss'. Did you mean 'iris'"),
         ('"All keys."', '"""\n[lines.coal]\nmellowness = -3\n"""', "lines.coal", "mellowness must be"),
@@ -201,7 +224,7 @@ price_per_example = 2
     [
         ("{costs = -1}", "budget costs must be a finite number at least 0, got -1"),
         ("{cost = 1}", "budget has no 'cost'"),
-        ("[{costs = 5}, 3]", "budget must be a Budget, or a mapping"),
+        ("[{costs = 5}, true]", "budget must be a number of costs, a Budget, or a mapping"),
     ],
 )
 def test_a_bad_budget_is_named_with_its_table(value, rule):

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from coalface import CoalClassifier, simulate
+from coalface import CoalClassifier, OnlineModel, simulate
 from coalface.data.dataset import TrainTest
 from coalface.errors import FileBusyError, InputError
 from coalface.evaluate.curve import Curve
@@ -62,8 +62,10 @@ def test_every_executor_finds_the_same_numbers_and_each_cell_once(executor, undi
 def test_a_cell_is_the_run_that_simulate_makes(undisturbed):
     record = next(record for record in undisturbed.values() if record["line"] == "coal 0.01")
     train, test = load_known("iris")
+    settings = dict(record["settings"])
+    rate = {"learning_rate": settings.pop("learning_rate")}
     expected = simulate(
-        CoalClassifier(train.classes, random_state=record["permutation"], model="online", **record["settings"]),
+        CoalClassifier(train.classes, random_state=record["permutation"], model=OnlineModel(**rate), **settings),
         train.X,
         train.cost,
         X_test=test.X,

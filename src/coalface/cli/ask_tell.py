@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_groups import ExampleOptions
+from coalface.cli.option_groups import BlockOptions
 from coalface.cli.option_values import given
 from coalface.cli.screen import counted, described_columns, spending
 
@@ -29,9 +29,7 @@ def ask(
         bool, typer.Option("--explain", help="Add the range, the prediction and the reason of every label.")
     ] = False,
     alike: options.Alike = None,
-    candidates: options.Candidates = False,
-    block: options.Block = options.BLOCK_ROWS,
-    reading: ExampleOptions,
+    reading: BlockOptions,
 ) -> None:
     """Print the costs worth asking for, as JSON lines.
 
@@ -47,15 +45,13 @@ def ask(
     """
     from coalface.files.atomic import exclusive
     from coalface.learner.named_learner import NamedLearner
-    from coalface.learner.streaming import Stream, examples_of
     from coalface.rounds.lines import question_line
     from coalface.rounds.queries import AskedCounts
 
     current, counts = NamedLearner.load(model), AskedCounts()
     learner = current.learner
     at_once = max_costs is not None or learner.budget is not None
-    stream = Stream(data, reading.format, reading.given(), rows=_ALL_ROWS if at_once else block)
-    for dataset in examples_of(current, stream, candidates=candidates):
+    for dataset in reading.examples(current, data, rows=_ALL_ROWS if at_once else None):
         if current.keep_encoder(dataset) and current.encoder is not None:
             with exclusive(model):
                 current.save(model)

@@ -27,12 +27,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CallOptions(OptionGroup):
-    """How often, how fast and how long an annotator is called."""
+    """How many questions are asked at once, and what happens without a reply."""
 
     workers: Annotated[int, typer.Option(min=1, help="Questions to ask at the same time.")] = 1
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds to wait for one reply.")] = 60.0
     retries: Annotated[int, typer.Option(min=0, help="Further attempts, each after twice the pause.")] = 3
     backoff: Annotated[float, typer.Option(min=0.0, help="Seconds before the second attempt.")] = 1.0
+
+
+@dataclass(frozen=True)
+class RateOptions(OptionGroup):
+    """How many calls about a label there may be, in a time and at the same time."""
+
     rate: Annotated[
         list[str] | None,
         typer.Option(metavar="[LABEL=]N/min", help="The most calls about a label, or about each: 60/min, 5/s, 900/h."),
@@ -128,6 +134,7 @@ def label(
         typer.Option(help="The name of the annotator in the answers; by default program, the model, or batch."),
     ] = None,
     calls: CallOptions,
+    rates: RateOptions,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Stop after this many answers, or questions of a batch.")
     ] = None,
@@ -181,7 +188,7 @@ def label(
         return
     if annotator is None:
         raise InputError("--annotator must say who answers, such as module:function. Or use --batch-out or --forecast.")
-    rates = Rates.parsed(calls.rate or [], calls.concurrent or [], project_now(folder).labels)
+    allowed = Rates.parsed(rates.rate or [], rates.concurrent or [], project_now(folder).labels)
     program: Any = annotator_of(annotator, calls.timeout) if model is None else None
     who = name or ("program" if model is None else model.replace(":", "-"))
     with opened(folder) as desk, ExitStack() as at_end:
@@ -193,18 +200,8 @@ def label(
         if hasattr(program, "close"):
             at_end.callback(program.close)
         with opening(desk.project.address), progress_bar("Answers") as bar:
-            done = Labelling(
-                desk,
-                program,
-                who,
-                workers=calls.workers,
-                retries=calls.retries,
-                backoff=calls.backoff,
-                timeout=calls.timeout,
-                limit=limit,
-                rates=rates,
-                progress=with_expected(lambda answers: bar(answers, limit), desk, as_json=as_json),
-            ).run()
+            shown = with_expected(lambda answers: bar(answers, limit), desk, as_json=as_json)
+            done = Labelling(desk, program, who, limit=limit, rates=allowed, progress=shown, **vars(calls)).run()
         run = _Run(done, desk.progress(), desk.calls_so_far(), program if model is not None else None, desk.judged(who))
     show(run.values(), lambda: run.say(folder, who), as_json=as_json)
 

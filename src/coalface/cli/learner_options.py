@@ -12,7 +12,6 @@ from coalface.cli.option_values import given, interactions_in, number_or_auto
 from coalface.data.parameters import Parameter
 from coalface.errors import InputError, shortened
 from coalface.learner.parameter_table import PARAMETERS
-from coalface.learner.recorder import plain_params
 
 if TYPE_CHECKING:
     from coalface.learner.estimator import CoalClassifier
@@ -142,6 +141,7 @@ class LearnerSettings:
 def _values(learner: "CoalClassifier") -> dict[str, Any]:
     """The parameters as JSON values, those of the table by path."""
     from coalface.learner.parameters import flat
+    from coalface.learner.recorder import plain_params
 
     return {**plain_params(learner), **flat(learner.get_params(deep=False))}
 
@@ -184,17 +184,17 @@ class LearnerOptions:
 def _option(parameter: Parameter) -> Any:
     """The type of an option and what its help says."""
     flag, choices = f"--{name_of(parameter.path).replace('_', '-')}", list(parameter.choices or ())
-    meaning = parameter.meaning[0].upper() + parameter.meaning[1:]
-    help = f"{meaning}: {', '.join(choices[:-1])} or {choices[-1]}." if choices else f"{meaning}."
+    meaning = f"{parameter.meaning[0].upper()}{parameter.meaning[1:]}."
+    help = meaning if parameter.default is None else f"{meaning} By default {parameter.default}."
     if parameter.kind is bool:
-        return Annotated[bool | None, typer.Option(f"{flag}/{flag.replace('--', '--no-', 1)}", help=help)]
+        return Annotated[bool | None, typer.Option(f"{flag}/--no{flag[1:]}", help=meaning)]
+    if choices:
+        return Annotated[str | None, typer.Option(metavar="|".join(choices), help=help, autocompletion=lambda: choices)]
     if parameter.takes_auto:
         number = int if parameter.kind is int else float
         named = typer.Option(parser=lambda text: number_or_auto(number, text), metavar="NUMBER|auto", help=help)
         return Annotated[Any, named]  # a number or the word auto; Typer has no unions
-    return Annotated[
-        parameter.kind | None, typer.Option(help=help, autocompletion=(lambda: choices) if choices else None)
-    ]
+    return Annotated[parameter.kind | None, typer.Option(help=help)]
 
 
 LEARNER = LearnerOptions(tuple(dict.fromkeys((*_TABLE, *_OTHERS))), as_published=True)

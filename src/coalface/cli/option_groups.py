@@ -5,7 +5,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Self, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
+
+import typer
 
 from coalface.cli import options
 from coalface.cli.option_values import (
@@ -17,6 +20,10 @@ from coalface.cli.option_values import (
     given,
     reader_options,
 )
+
+if TYPE_CHECKING:
+    from coalface.data.dataset import CostDataset
+    from coalface.learner.named_learner import NamedLearner
 
 
 class OptionGroup:
@@ -69,6 +76,35 @@ class ExampleOptions(ColumnOptions):
 
 
 @dataclass(frozen=True)
+class BlockOptions(ExampleOptions):
+    """The options of a reader of examples, block by block."""
+
+    candidates: options.Candidates = False
+    block: options.Block = options.BLOCK_ROWS
+
+    def examples(self, named: "NamedLearner", data: Path, rows: int | None = None) -> "Iterator[CostDataset]":
+        """The examples in a file, so many rows at a time."""
+        from coalface.learner.streaming import Stream, examples_of
+
+        stream = Stream(data, self.format, self.given(), rows=self.block if rows is None else rows)
+        return examples_of(named, stream, candidates=self.candidates)
+
+
+@dataclass(frozen=True)
+class PoolOptions(OptionGroup):
+    """What works on a pool of files."""
+
+    executor: Annotated[
+        str, typer.Option(help="For pools: threads, processes or dask://HOST:PORT.", show_default=False)
+    ] = ""
+    workers: options.Workers = None
+
+    def given(self) -> dict[str, Any]:
+        """The options by the names that the functions of pools have for them."""
+        return {"executor": self.executor or "threads", "workers": self.workers}
+
+
+@dataclass(frozen=True)
 class ReaderOptions(ExampleOptions):
     """The options of a reader of examples and their costs."""
 
@@ -90,6 +126,7 @@ class TrainingOptions(OptionGroup):
     model: options.ModelFile
     more: options.Continue = False
     passes: options.Passes = None
+    warm_up: Annotated[int | None, typer.Option(help="Ask for all costs in this many sentences first.")] = None
 
     @contextmanager
     def saving(self, settings: Sequence[str]) -> Iterator[None]:

@@ -34,10 +34,6 @@ DataOrPool = Annotated[
         help="CSV, JSON lines, Parquet, VW text, svmlight, CoNLL, npz or a folder; or the files of a pool.",
     ),
 ]
-PoolExecutor = Annotated[
-    str | None,
-    typer.Option("--executor", help="For pools: threads (default), processes or dask://HOST:PORT."),
-]
 Workers = Annotated[int | None, typer.Option(min=1, help="The number of workers; by default one per core.")]
 Model = Annotated[
     Path,

@@ -24,7 +24,6 @@ def train(
         bool, typer.Option("--subtypes", help="Learn whole labels, such as nsubj:pass; otherwise nsubj.")
     ] = False,
     policy: Annotated[LearnerSettings, PARSER],
-    warm_up: Annotated[int | None, typer.Option(help="Ask for all costs in this many sentences first.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Learn to parse sentences, and save the parser.
@@ -36,7 +35,7 @@ def train(
     from coalface.data.formats.conllu import read_trees
     from coalface.structured import DependencyParser
 
-    settings = given(system=system, warm_up=warm_up)
+    settings = given(system=system, warm_up=training.warm_up)
     with training.saving([*settings, *policy.names, *(["subtypes"] if subtypes else [])]):
         parser = DependencyParser.load(training.model) if training.more else _new_parser(settings, policy)
         parser.set_params(**given(passes=training.passes))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_groups import ExampleOptions
+from coalface.cli.option_groups import BlockOptions, ExampleOptions, PoolOptions
 from coalface.cli.option_values import check_output
 from coalface.cli.screen import counted, progress_bar
 from coalface.errors import InputError
@@ -31,17 +31,13 @@ def predict(
         bool, typer.Option("--costs", help="Add the predicted cost of every label, within --cost-bounds.")
     ] = False,
     unclipped: Annotated[
-        bool,
-        typer.Option("--unclipped", help="Add the predicted costs, also outside the bounds."),
+        bool, typer.Option("--unclipped", help="Add the predicted costs, also outside the bounds.")
     ] = False,
-    candidates: options.Candidates = False,
     out: Annotated[
         Path | None, typer.Option(help="Write one Parquet file per file of a pool into this folder, not beside them.")
     ] = None,
-    executor: options.PoolExecutor = None,
-    workers: options.Workers = None,
-    block: options.Block = options.BLOCK_ROWS,
-    reading: ExampleOptions,
+    pools: PoolOptions,
+    reading: BlockOptions,
 ) -> None:
     """Print the label with the least predicted cost per example.
 
@@ -55,51 +51,25 @@ def predict(
     to part-0.predictions.parquet. After Ctrl-C or a crash, the same command does only what is missing.
     Lines are printed as soon as a block is read; --block 1 answers each line of standard input at once.
     """
-    if is_pool(data) or executor is not None or out is not None:
-        if unclipped:
-            raise InputError("--unclipped is for one file, got a pool. Pass --costs, for costs within the bounds.")
-        _predict_pool(model, data, out, executor or "threads", workers, reading, costs=costs)
+    if not (is_pool(data) or pools.executor or out is not None):
+        _predict_file(model, data[0], reading, "unclipped" if unclipped else "clipped" if costs else "none")
         return
-    shown: Shown = "unclipped" if unclipped else "clipped" if costs else "none"
-    _predict_file(model, data[0], reading, block, shown, candidates=candidates)
-
-
-def _predict_pool(
-    model: Path,
-    data: list[Path],
-    out: Path | None,
-    executor: str,
-    workers: int | None,
-    reading: ExampleOptions,
-    *,
-    costs: bool,
-) -> None:
+    if unclipped:
+        raise InputError("--unclipped is for one file, got a pool. Pass --costs, for costs within the bounds.")
     from coalface.studies.pools import predict_pool
 
     with progress_bar("Predicting") as progress:
-        outcome = predict_pool(
-            model,
-            data,
-            out=out,
-            costs=costs,
-            executor=executor,
-            workers=workers,
-            progress=progress,
-            **pool_columns(reading),
-        )
+        how = {**pool_columns(reading), **pools.given()}
+        outcome = predict_pool(model, data, out=out, costs=costs, progress=progress, **how)
     typer.echo(f"{outcome}.")
     typer.echo(f"Predictions: NAME.predictions.parquet {'beside each file' if out is None else f'in {out}'}.")
 
 
-def _predict_file(
-    model: Path, data: Path, reading: ExampleOptions, block: int, shown: Shown, *, candidates: bool
-) -> None:
+def _predict_file(model: Path, data: Path, reading: BlockOptions, shown: Shown) -> None:
     from coalface.learner.named_learner import NamedLearner
-    from coalface.learner.streaming import Stream, examples_of
 
     current, n_rows = NamedLearner.load(model), 0
-    stream = Stream(data, reading.format, reading.given(), rows=block)
-    for dataset in examples_of(current, stream, candidates=candidates):
+    for dataset in reading.examples(current, data):
         if not n_rows and current.learner.model_.unanswered().all():
             warnings.warn(
                 f"{model} has learned no cost yet, so it predicts its first label. Tell it some.", stacklevel=2
@@ -137,8 +107,7 @@ def rank(
         float | None,
         typer.Option(help="Keep near-duplicates of this similarity once; 1 for equal ones, by default as the model."),
     ] = None,
-    executor: options.PoolExecutor = None,
-    workers: options.Workers = None,
+    pools: PoolOptions,
     id: options.Id = None,
     ignore: options.Ignore = None,
 ) -> None:
@@ -158,8 +127,7 @@ def rank(
             out,
             top,
             alike=alike,
-            executor=executor or "threads",
-            workers=workers,
+            **pools.given(),
             progress=progress,
             id=id,
             ignore=ignore or (),

@@ -1,7 +1,7 @@
 """The verbs of a project as a whole: ``coalface init``, ``agreement``, ``export`` and ``import``."""
 
-import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +10,7 @@ import typer
 from coalface.cli import options
 from coalface.cli.option_groups import ColumnOptions
 from coalface.cli.option_values import check_target, numbers_in
-from coalface.cli.screen import counted, print_table
+from coalface.cli.screen import counted, print_table, show
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
@@ -163,10 +163,10 @@ def agreement(folder: options.ProjectFolder, by_label: ByLabel = False, as_json:
         counters = counted_answers(project, store.log)
     if by_label:
         labels = label_agreements(counters, project.offered)
-        _show_labels(labels) if not as_json else typer.echo(json.dumps([asdict(one) for one in labels]))
+        show([asdict(one) for one in labels], partial(_show_labels, labels), as_json=as_json)
     else:
         found = all_judged(counters)
-        _show_annotators(found) if not as_json else typer.echo(json.dumps([one.plain() for one in found]))
+        show([one.plain() for one in found], partial(_show_annotators, found), as_json=as_json)
 
 
 def _show_labels(found: "list[AgreementRow]") -> None:

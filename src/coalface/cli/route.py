@@ -1,6 +1,5 @@
 """The verbs of ``coalface route``."""
 
-import json
 import os
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +20,7 @@ from coalface.cli.option_values import (
     names_in,
     numbers_in,
 )
-from coalface.cli.screen import counted, print_table
+from coalface.cli.screen import counted, print_table, show
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
@@ -115,22 +114,20 @@ def train(
         "value_of_quality": router.value_of_quality,
         "prices": dict(zip(map(str, outcomes.models.tolist()), router.price(outcomes.examples[:1])[0], strict=True)),
     }
-    if as_json:
-        typer.echo(json.dumps(facts))
-        return
-    typer.echo(
+    lines = [
         f"{model}: {counted(len(outcomes), 'request')}, {counted(len(outcomes.models), 'model')}, learned "
         f"{counted(router.outcomes_known_, 'outcome')} of {n_known:,}"
-    )
+    ]
     if active:
-        typer.echo(
+        lines.append(
             f"Asked for {counted(n_asked, 'outcome')}; the table has {router.outcomes_known_:,} of them, which cost "
             f"{router.spent_:.6g}"
         )
     if value_of_quality is None:
-        typer.echo(
+        lines.append(
             "A loss of 1 counts as 1.0 in the unit of the prices. Say what it costs you with --value-of-quality."
         )
+    show(facts, "\n".join(lines), as_json=as_json)
 
 
 def prices_in(text: str | None, outcomes: "Outcomes") -> Any:
@@ -221,19 +218,13 @@ def report(
         if not journal.is_file():
             raise InputError(f"There is no journal {journal}. Start the service with: coalface route serve {model}")
         found = RoutingDesk(router, journal).report()
-        if as_json:
-            typer.echo(json.dumps(found.to_json()))
-        else:
-            print_table("Routing", ("number", "value"), found.rows())
+        show(found.to_json(), lambda: print_table("Routing", ("number", "value"), found.rows()), as_json=as_json)
         return
     trained = OutcomeColumns() if router.columns is None else router.columns.remembered()
     outcomes = Outcomes.read(table, columns.within(trained), router.models.tolist())
     paid = outcomes.price if outcomes.has_prices else None
     trade_off = router.trade_off(outcomes.examples, outcomes.loss, paid=paid)
-    if as_json:
-        typer.echo(trade_off.to_json())
-    else:
-        typer.echo(trade_off.table())
+    typer.echo(trade_off.to_json() if as_json else trade_off.table())
     if figure is not None:
         trade_off.save_figure(figure)
         typer.echo(f"Figure: {figure.resolve()}", err=True)

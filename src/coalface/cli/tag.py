@@ -40,7 +40,6 @@ def train(
         ),
     ] = None,
     policy: Annotated[LearnerSettings, TAGGER],
-    warm_up: Annotated[int | None, typer.Option(help="Roll out all tags in this many sentences first.")] = None,
     budget: Annotated[
         int | None, typer.Option(help="The most roll-outs of this training, spread over its words.", min=0)
     ] = None,
@@ -64,7 +63,7 @@ def train(
         constraints=constraints,
         classes=None if classes is None else names_in("--classes", classes),
         cost_matrix=cost_matrix,
-        warm_up=warm_up,
+        warm_up=training.warm_up,
         budget=budget,
     )
     with training.saving([*settings, *policy.names]):

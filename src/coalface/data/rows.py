@@ -109,6 +109,24 @@ class Rows:
             self._table = table
         return table
 
+    @property
+    def used_width(self) -> int:
+        """The width without the columns after the last value that is not 0."""
+        if self.is_full and self.values[-1] != 0.0:
+            return self.width
+        return int(self.columns[self.values != 0.0].max(initial=-1)) + 1
+
+    def squares_beyond(self, width: int, penalty: float = 1.0) -> NDArray[np.float64]:
+        """The summed squares / penalty of each row's values in the columns from ``width``.
+
+        >>> check_rows([[1.0, 2.0, 3.0]]).squares_beyond(2)
+        array([9.])
+        """
+        if self.width <= width:
+            return np.zeros(self.n_rows)
+        squares = np.where(self.columns < width, 0.0, self.values.astype(np.float64) ** 2) / penalty
+        return np.bincount(self.row_numbers, squares, self.n_rows).astype(np.float64)
+
     def row(self, number: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """Columns and values of one example."""
         span = slice(self.indptr[number], self.indptr[number + 1])

@@ -1,17 +1,20 @@
 """``CoalClassifier``: the public learner, a table of contents of what the other modules of this folder do."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Literal, Self
 
 from numpy.typing import NDArray
 
+from coalface.data.encoding.choice import Features
 from coalface.learner import asking, labels, play, predicting, recorder, serving, state, teaching
 from coalface.learner.account import Totals, beginning_now, spent_by, totals_of
+from coalface.learner.budget import Budget
 from coalface.learner.forecast import Forecast, forecast_of
 from coalface.learner.monitor import Calibration, Saving, calibration_of, saves_less_than, saving_of
 from coalface.learner.parameters import AS_PUBLISHED, Abstain, Audits, Coal, Variant, with_parts
 from coalface.learner.recorder import FilePath
 from coalface.learner.state import LearnerState
+from coalface.models.choice import ModelName
 from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
 from coalface.models.joining import Member
@@ -53,18 +56,18 @@ class CoalClassifier(ClassifierMixin, LearnerState):
 
     def __init__(
         self,
-        classes: Any = None,
+        classes: Iterable[Any] | None = None,
         *,
         cost_matrix: Any = None,
         cost_bounds: tuple[float, float] = (0.0, 1.0),
-        model: Any = "auto",
-        rule: Variant | Coal = "coal",
+        model: ModelName | CostModel | Mapping[str, Any] = "auto",
+        rule: Variant | Coal | Mapping[str, Any] = "coal",
         mellowness: float = 0.12,
-        budget: Any = None,
-        audits: Literal["even", "loss"] | Audits | None = "even",
-        abstain: Abstain | None = None,
+        budget: float | Budget | Mapping[str, Any] | None = None,
+        audits: Literal["even", "loss"] | Audits | Mapping[str, Any] | None = "even",
+        abstain: Abstain | Mapping[str, Any] | None = None,
         price_of_truth: float | None = None,
-        features: Any = "auto",
+        features: Features = "auto",
         random_state: int = 0,
     ) -> None:
         self.classes = classes
@@ -434,9 +437,7 @@ class CoalClassifier(ClassifierMixin, LearnerState):
 
     def __getstate__(self) -> dict[str, Any]:
         """Copies do not write to the ledger of the original."""
-        state: dict[str, Any] = dict(super().__getstate__())  # type: ignore[call-overload]
-        state.pop("_recorder", None)
-        return state
+        return {name: value for name, value in super().__getstate__().items() if name != "_recorder"}
 
     # -- labels ---------------------------------------------------------------------------------
 
@@ -524,7 +525,7 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         """
         return spent_by(self)
 
-    def start_budget(self, budget: Any) -> Self:
+    def start_budget(self, budget: float | Budget | Mapping[str, Any]) -> Self:
         """Start a new budget at the next example; earlier questions do not count against it.
 
         >>> from coalface import Budget, CoalClassifier
@@ -535,7 +536,9 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         self.budget = beginning_now(self, budget)
         return self
 
-    def forecast(self, n_examples: int, price: Any = None, *, price_per_example: float = 0.0) -> Forecast:
+    def forecast(
+        self, n_examples: int, price: float | Mapping[Any, float] | None = None, *, price_per_example: float = 0.0
+    ) -> Forecast:
         """How many costs the learner will ask for on the next ``n_examples`` examples, with a 90 % interval.
 
         ``price`` is the price of a cost, or a mapping from labels to prices; the forecast then has the money, too. By

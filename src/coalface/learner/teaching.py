@@ -189,9 +189,11 @@ def _rounds_told(
     elif recorded is not None:
         parts |= {"outlook": recorded.outlook, "propensity": recorded.audits, "truth": recorded.asks_truth}
         parts["reasons"] = np.where(recorded.audits > 0, AUDIT, UNCERTAIN).astype(np.int8)
-    parts["asked"] = (
-        ~np.isnan(unit) if asked is None else check_mask(by_row(asked, examples.X, "asked"), len(unit), labels, "asked")
-    )
+    if asked is None:
+        asked = ~np.isnan(unit)
+    elif recorded is None:
+        asked = check_mask(by_row(asked, examples.X, "asked"), len(unit), labels, "asked")
+    parts["asked"] = asked
     covered = parts["asked"]
     if examples.candidates is not None:
         parts["candidates"] = examples.candidates
@@ -245,6 +247,8 @@ def tell_rounds(learner: LearnerState, rounds: Sequence[Round], X: Any = None) -
 def replay_rounds(learner: LearnerState, rounds: Sequence[Round], X: Any = None) -> None:
     """Learn rounds that were told once and recorded: their costs stand, although ``cost_matrix`` may have changed.
 
+    ``X`` has the examples if the rounds do not, also as checked rows.
+
     >>> from coalface import CoalClassifier
     >>> learner = CoalClassifier(["walk", "fly"]).begin()
     >>> replay_rounds(learner, [Round(1, ask=("walk",), costs={"walk": 0.2})], [[1.0]])
@@ -252,7 +256,10 @@ def replay_rounds(learner: LearnerState, rounds: Sequence[Round], X: Any = None)
     2
     """
     found = answer_arrays([_with_costs(learner, one) for one in rounds], learner.classes_.tolist())
-    examples = Examples(None, rows_of_rounds(rounds)) if X is None else read_examples(learner, X)
+    if X is None or isinstance(X, Rows):
+        examples = Examples(None, rows_of_rounds(rounds) if X is None else X)
+    else:
+        examples = read_examples(learner, X)
     check_width(examples.rows, learner)
     if found.candidates is not None:
         labels = learner.classes_

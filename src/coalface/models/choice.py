@@ -1,7 +1,7 @@
 """Cost models by name, as ``CoalClassifier(model=...)`` and saved files spell them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from coalface.errors import InputError, shortened
 from coalface.models.classes import ClassModel
@@ -13,6 +13,7 @@ from coalface.models.online import OnlineModel
 from coalface.models.ridge import RidgeModel
 from coalface.models.shared import SharedModel
 
+ModelName = Literal["auto", "online", "ridge", "forest", "classes", "shared", "joint"]
 MODELS: dict[str, type[CostModel]] = {
     "auto": CommitteeModel,
     "online": OnlineModel,

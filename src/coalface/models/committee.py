@@ -35,9 +35,21 @@ from coalface.models.joint import JointModel
 from coalface.models.leader_choice import Standing, estimated_costs
 from coalface.models.model_arrays import copy_saved
 from coalface.models.online import OnlineModel
-from coalface.models.round_arrays import answer_chances, answered_rows, one_round
+from coalface.models.round_arrays import answer_chances, one_round
 from coalface.models.serving import Served, ServedRun
 from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Mask, Ranged, RunArrays
+
+
+def _one_by_one(rows: Rows, rounds: RoundArrays) -> list[tuple[Rows, RoundArrays]]:
+    """Each row with its answers."""
+    if rows.n_rows == 1:
+        return [(rows, rounds)]
+    return [(rows.between(i, i + 1), one_round(rounds, i)) for i in range(rows.n_rows)]
+
+
+def _answered_rows(known: Costs) -> NDArray[np.int64]:
+    """The numbers of the rows with a known cost; the others teach nothing, and a ledger does not keep them."""
+    return np.flatnonzero(~np.isnan(known).all(axis=1))
 
 
 class CommitteeModel(CostModel):
@@ -189,7 +201,6 @@ class CommitteeModel(CostModel):
     ) -> RoundArrays:
         """Decide which costs to ask for; with a budget the online model decides, because it can keep to one."""
         with self.lock:
-            settings = self.resolved(settings)
             if self.alone or settings.budget < np.inf:
                 return self._online.ask(rows, settings, rounds, first_round, outlook)
             return super().ask(rows, settings, rounds, first_round, outlook)
@@ -207,11 +218,11 @@ class CommitteeModel(CostModel):
             self.alone.learn(rows, costs, settings, first_round, weights)
             return
         everything, certain, nothing = np.ones(self.n_labels, np.bool_), np.ones(self.n_labels), np.zeros(self.n_labels)
-        for i in answered_rows(costs).tolist():
+        for i in _answered_rows(costs).tolist():
             row, known, own = rows.between(i, i + 1), costs[i : i + 1], weights[i : i + 1]
             predicted = self._predicted(row)
             self._judge(predicted, everything, known[0], certain, nothing)
-            self._teach_others(row, known, settings, first_round + i, predicted, own)
+            self._teach_others(row, known, settings, first_round + i, predicted, [own] * len(self.joined))
             self._online.learn(row, known, settings, first_round + i, own)
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
@@ -221,20 +232,22 @@ class CommitteeModel(CostModel):
             known = np.where(candidates, rounds.costs, np.float32(np.nan))
             self._choose_members(rows, known, settings)
             settings = self.resolved(settings)  # now, because the online model alone has no rate of misses
-            chances, times = answer_chances(rounds._replace(costs=known), settings)
-            offsets = rounds.offsets if len(rounds.offsets) else np.zeros(known.shape, np.float32)
             if self.alone:
                 self.alone.tell(rows, settings, rounds, late=late)
                 return
-            for i in range(len(known)):
-                row, part, number = rows.between(i, i + 1), one_round(rounds, i), int(self.state.counters[ROUND])
+            answers = rounds._replace(costs=known)
+            chances, times = answer_chances(answers, settings)
+            weights = [NO_WEIGHTS if late else model.importance(answers, settings) for model in self.models[1:]]
+            offsets = rounds.offsets if len(rounds.offsets) else np.zeros(known.shape, np.float32)
+            for i, (row, part) in enumerate(_one_by_one(rows, rounds)):
+                one, number = slice(i, i + 1), int(self.state.counters[ROUND])
                 with interrupts_put_off():  # so that all members learn the row or none does
                     if not np.isnan(known[i]).all():
                         predicted = self._predicted(row)
                         if not late:
                             self._judge(predicted, candidates[i], known[i], chances[i], offsets[i], float(times[i]))
-                        told = None if late else part
-                        self._teach_others(row, known[i : i + 1], settings, number, predicted, told=told)
+                        own = [of_member[one] for of_member in weights]
+                        self._teach_others(row, known[one], settings, number, predicted, own)
                     self._online.tell(row, settings, part, late=late)
 
     def simulate(self, rows: Rows, settings: Settings, run: RunArrays, start: int, until: Until, batch: int = 1) -> int:
@@ -268,7 +281,7 @@ class CommitteeModel(CostModel):
                 with interrupts_put_off():  # so that all members learn the row or none does
                     predicted, chances = self._predicted(row), np.full(self.n_labels, served.chances[i])
                     self._judge(predicted, allowed[i], known[i], chances, np.zeros(self.n_labels))
-                    self._teach_others(row, known[one], settings, number, predicted)
+                    self._teach_others(row, known[one], settings, number, predicted, [NO_WEIGHTS] * len(self.joined))
                     part = Served(served.labels[one], served.chances[one], served.costs[one])
                     self._online.observe(row, settings, allowed[one], part)
 
@@ -285,7 +298,7 @@ class CommitteeModel(CostModel):
         """Let others join if the first answered row suits them; they leave when a later one does not."""
         if self.alone and not self.undecided:
             return
-        answered = answered_rows(known)
+        answered = _answered_rows(known)
         if not len(answered):
             return
         if self.undecided:
@@ -340,13 +353,12 @@ class CommitteeModel(CostModel):
         settings: Settings,
         round_number: int,
         predicted: list[Costs],
-        weights: Costs = NO_WEIGHTS,
-        told: RoundArrays | None = None,
+        weights: list[Costs],
     ) -> None:
         """Teach all members but the online model, which also counts and so learns all, even if it was dropped."""
-        for model, own, alive in zip(self.models[1:], predicted[1:], self.standing.alive[1:], strict=True):
-            if alive:
-                given = weights if told is None else model.importance(told._replace(costs=known), settings)
+        alive = self.standing.alive[1:]
+        for model, learns, given, own in zip(self.models[1:], alive, weights, predicted[1:], strict=True):
+            if learns:
                 model.learn_predicted(row, known, settings, round_number, given, own)
 
     def check(self, rows: Rows) -> None:

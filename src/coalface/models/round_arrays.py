@@ -14,7 +14,7 @@ from coalface.kernels.state import (
     Told,
 )
 from coalface.kernels.stopping import fill_outlooks
-from coalface.models.values import NO_WEIGHTS, Costs
+from coalface.models.values import NO_WEIGHTS
 
 _LEAST_AUDIT_RATE = 0.05  # limits how many rounds one audit stands for
 
@@ -55,15 +55,8 @@ def told_of(rounds: RoundArrays) -> Told:
     return Told(*given, audited, rounds.truth, rounds.offsets, NO_WEIGHTS)
 
 
-def answered_rows(known: Costs) -> NDArray[np.int64]:
-    """The numbers of the rows with a known cost; the others teach nothing, and a ledger does not keep them."""
-    return np.flatnonzero(~np.isnan(known).all(axis=1))
-
-
 def one_round(rounds: RoundArrays, row: int) -> RoundArrays:
     """The answers about one row."""
-    if len(rounds.costs) == 1:
-        return rounds
     one = slice(row, row + 1)
     return rounds._replace(
         costs=rounds.costs[one],

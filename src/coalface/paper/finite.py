@@ -19,7 +19,7 @@ RULES = ("coal", "all-or-none", "no-domination", "passive")
 
 
 class Asked(NamedTuple):
-    """The costs to ask for, and the ranges behind the decision, (n, K) each."""
+    """The costs to ask for, and the ranges that decided, (n, K) each."""
 
     mask: NDArray[np.bool_]
     lowest: Numbers

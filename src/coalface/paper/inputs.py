@@ -1,4 +1,4 @@
-"""Checks of the arrays and numbers that users pass to the functions of ``theory``."""
+"""Checks of the arrays and numbers that users pass to the functions of this package."""
 
 from typing import Any
 

@@ -38,10 +38,10 @@ class ExactModel(CostModel):
 
     ``oracle`` searches the class. "auto" is a ball of linear functions that depends on the data: features are divided
     by the length of the first row, and the radius, which begins at the root of its number of non-zeros, doubles
-    whenever functions outside the ball fit clearly better. None is ``BallOracle(1.0)``, the default of earlier
-    versions. ``ranges`` names the engine that computes the ends of the ranges. The "theory" schedule is computed from
-    ``dimension``, ``horizon``, ``failure_probability`` and ``constant``. The model keeps every answer and uses all of
-    them in every round, so it is meant for thousands of examples, not millions.
+    whenever functions outside the ball fit clearly better. None is ``BallOracle(1.0)``. ``ranges`` names the engine
+    that computes the ends of the ranges. The "theory" schedule is computed from ``dimension``, ``horizon``,
+    ``failure_probability`` and ``constant``. The model keeps every answer and uses all of them in every round, so it is
+    meant for thousands of examples, not millions.
 
     >>> from coalface import CoalClassifier
     >>> learner = CoalClassifier(["walk", "fly"], model=ExactModel(ranges="dual"))
@@ -313,10 +313,10 @@ class ExactModel(CostModel):
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state that ``arrays`` returned."""
         self.state = restored_counts(self.n_labels, arrays)
-        if self.chooses:
-            self.unit, radius = map(float, arrays.get("ball", (1.0, 1.0)))  # earlier versions had a ball of radius 1
-            self.checked_oracle = BallOracle(radius)
         try:
+            if self.chooses:
+                self.unit, radius = map(float, arrays["ball"])
+                self.checked_oracle = BallOracle(radius)
             self.spaces = self._restored(arrays)
         except (KeyError, ValueError, IndexError) as problem:
             raise FileFormatError(
@@ -326,13 +326,13 @@ class ExactModel(CostModel):
 
     def _restored(self, arrays: Mapping[str, NDArray[Any]]) -> list[VersionSpace]:
         answers_end, constraints_end = np.cumsum(arrays["n_answers"]), np.cumsum(arrays["n_constraints"])
-        weights = arrays.get("answer_weights", np.ones(len(arrays["answer_costs"])))  # version 0.1 had none
-        answers = (arrays["answer_rows"], arrays["answer_costs"], weights)
-        rows, costs, weights_of = (np.split(array, answers_end[:-1]) for array in answers)
+        rows, costs, weights = (
+            np.split(arrays[f"answer_{name}"], answers_end[:-1]) for name in ("rows", "costs", "weights")
+        )
         parts = [np.split(arrays[f"constraint_{name}"], constraints_end[:-1]) for name in _CONSTRAINT_ARRAYS]
         return [
             VersionSpace(
-                LabelAnswers(self.checked_oracle, rows[k][:, : arrays["answer_widths"][k]], costs[k], weights_of[k]),
+                LabelAnswers(self.checked_oracle, rows[k][:, : arrays["answer_widths"][k]], costs[k], weights[k]),
                 Constraints(*(part[k] for part in parts)),
             )
             for k in range(self.n_labels)

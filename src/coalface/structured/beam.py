@@ -28,7 +28,7 @@ class Hypothesis:
 
     @property
     def rank(self) -> tuple[float, float]:
-        """The less the better."""
+        """What orders hypotheses: the least is the best."""
         return self.total, self.unclipped
 
     def after(self, state: Any, cost: float, *, is_greedy: bool) -> "Hypothesis":

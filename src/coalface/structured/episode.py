@@ -146,7 +146,7 @@ class EpisodeGroup:
         return None
 
     def _choices(self, given: Collection[Action]) -> tuple[Sequence[Action], Mask]:
-        """The allowed actions in order, and as a mask; states mostly allow what some other state has allowed."""
+        """The allowed actions in order, and as a mask; both are remembered, since few sets of actions occur."""
         key = tuple(given)
         found = self._known_choices.get(key)
         if found is None:

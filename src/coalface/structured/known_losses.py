@@ -29,7 +29,7 @@ class KnownLosses:
         self.paid: dict[Hashable, float] = {}
 
     def get(self, key: Hashable) -> float | None:
-        """The loss, None if it is unknown."""
+        """The loss, or None if it is unknown."""
         found = self.cached.get(key)
         return self.paid.get(key) if found is None else found
 

@@ -122,7 +122,7 @@ class PolicyLearner(BaseEstimator, ABC):
     def _learn(self, *given: Any) -> Self:
         """Learn what is given, after what was learned before."""
 
-    def _anew(self, *given: Any) -> Self:
+    def _fit(self, *given: Any) -> Self:
         """Learn what is given and nothing else; if that fails, nothing changes."""
         self._become(self._unfitted()._learn(*given))
         return self

@@ -111,7 +111,7 @@ class Rollouts:
         return found
 
     def _state_key(self, rollout: Rollout) -> Hashable:
-        """The task's key of a state, None if it has none."""
+        """The task's key of a state, or None if it has none."""
         key = self.task.key(rollout.state)
         try:
             hash(key)

@@ -1,8 +1,8 @@
 """Chooses the encoder of a learner: none for numbers, one that the first raw rows make, or the user's own."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from scipy.sparse import issparse
 
@@ -12,6 +12,8 @@ from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import is_raw
 from coalface.data.numbers import AUTO
 from coalface.errors import InputError
+
+Features: TypeAlias = Literal["auto", "minilm"] | Encoder | Callable[[list[str]], Any]  # a learner's parameter
 
 
 def encoder_for(X: Any, features: Any, kept: Encoder | None = None) -> Encoder | None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from coalface.data.rows import check_rows
 from coalface.desk.log.events import (
     LABELS,
     SNAPSHOT,
@@ -55,7 +56,7 @@ def teach(learner: CoalClassifier, pool: Pool, decided: Iterable[Decided]) -> No
             pairs = list(alike)
             places = np.array([example for example, _ in pairs], np.int64)
             try:
-                replay_rounds(learner, [one for _, one in pairs], pool.rows(places))
+                replay_rounds(learner, [one for _, one in pairs], check_rows(pool.rows(places)))
             except UnknownLabelError as problem:
                 raise FileFormatError(
                     f"The log has a label that the project lacks ({problem}). Add the label."

@@ -19,25 +19,6 @@ _HOST = HostArrays()
 _NO_UNIT = 0.0  # before the first row
 
 
-def width_of(rows: Rows) -> int:
-    """The width of the rows without the columns after the last value that is not 0."""
-    if rows.is_full and rows.values[-1] != 0.0:
-        return rows.width
-    return int(rows.columns[rows.values != 0.0].max(initial=-1)) + 1
-
-
-def squares_beyond(rows: Rows, width: int, penalty: float = 1.0) -> NDArray[np.float64]:
-    """The summed squares / penalty of each row's values in the columns from ``width``.
-
-    >>> squares_beyond(check_rows([[1.0, 2.0, 3.0]]), 2)
-    array([9.])
-    """
-    if rows.width <= width:
-        return np.zeros(rows.n_rows)
-    squares = np.where(rows.columns < width, 0.0, rows.values.astype(np.float64) ** 2) / penalty
-    return np.bincount(rows.row_numbers, squares, len(rows)).astype(np.float64)
-
-
 class FirstRows:
     """Up to ``kept`` of the first rows learned, with their costs and weights.
 
@@ -75,7 +56,7 @@ class FirstRows:
 
     def keep(self, row: Rows, costs: Costs, weights: Costs) -> bool:
         """Keep one more row; returns whether it is time to choose again."""
-        self.make_room(width_of(row))
+        self.make_room(row.used_width)
         place = int(self.count[0])
         self._rows[place] = row.dense(self._rows.shape[1])[0]
         known = ~np.isnan(costs[0])
@@ -180,7 +161,7 @@ class LinearMap(FeatureMap):
     def learned(self, rows: Rows) -> Table:
         """The rows in the unit, as wide as their last value that is not 0."""
         self.unit[0] = self._unit_with(rows)
-        return self.of(rows, width_of(rows))[0]
+        return self.of(rows, rows.used_width)[0]
 
     def of(self, rows: Rows, n_features: int, penalty: float = 1.0) -> tuple[Table, NDArray[np.float64]]:
         """The rows in the unit, and their spread in the columns from ``n_features``; full rows on the device."""
@@ -189,7 +170,7 @@ class LinearMap(FeatureMap):
             features = self._arrays.scaled(rows.values, unit, largest)
             return features.reshape(len(rows), rows.width), np.zeros(len(rows))
         scaled = Rows(rows.indptr, rows.columns, _HOST.scaled(rows.values, unit, largest), rows.width)
-        return scaled.dense(n_features), squares_beyond(scaled, n_features, penalty)
+        return scaled.dense(n_features), scaled.squares_beyond(n_features, penalty)
 
     def _unit_with(self, rows: Rows) -> np.float32:
         """The unit or, if it is unknown yet, the length of the first row that is not all zeros."""

@@ -14,7 +14,7 @@ from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
 from coalface.kernels.landmarks import add_landmarks, landmark_features
 from coalface.models.model_arrays import copy_saved
-from coalface.models.ridge.feature_maps import FeatureMap, FirstRows, Table, squares_beyond, width_of
+from coalface.models.ridge.feature_maps import FeatureMap, FirstRows, Table
 
 _FIRST = 32  # rows that decide on the bandwidth
 _ANY = 1.0  # bandwidth while all rows are equal to 0
@@ -72,14 +72,14 @@ class GaussianMap(FeatureMap):
     def learned(self, rows: Rows) -> Table:
         """The features of the rows, one after the other; each row becomes a landmark if there is room for it."""
         if rows.width > len(self.centres):
-            self._make_room(width_of(rows))
+            self._make_room(rows.used_width)
         table = np.zeros((rows.n_rows, len(self.factor)), np.float32)
         add_landmarks(self.centres, self.factor, self.used, self._rate, rows.dense(len(self.centres)), table)
         return table[:, : self.used[0]]
 
     def of(self, rows: Rows, n_features: int, penalty: float = 1.0) -> tuple[Table, NDArray[np.float64]]:
         """The features of the rows, and the spread that they lack while there is room for landmarks."""
-        inputs, beyond = rows.dense(len(self.centres)), squares_beyond(rows, len(self.centres))
+        inputs, beyond = rows.dense(len(self.centres)), rows.squares_beyond(len(self.centres))
         table, rests = np.zeros((rows.n_rows, n_features), np.float32), np.empty(rows.n_rows)
         landmark_features(self.centres, self.factor, self.used[0], self._rate, inputs, beyond, table, rests)
         return table, rests / penalty if self.used[0] < len(self.factor) else np.zeros(rows.n_rows)

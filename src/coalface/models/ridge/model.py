@@ -98,7 +98,7 @@ class RidgeModel(CostModel):
             raise InputError(f"precision must be 'single' on the CPU, got {self.precision!r}. Pass device='cuda'.")
         else:
             self.regression = FactorRegression(self.n_labels, self.penalty)
-        self._make_room(0)
+        self.regression.make_room(columns_for(0))
 
     def grow(self) -> None:
         """Make room for one more label, which predicts the mean of the others and is as uncertain as an empty model."""
@@ -163,8 +163,9 @@ class RidgeModel(CostModel):
     def _learn_taught(self, rows: Rows, costs: Costs, weights: Costs, squared_residuals: NDArray[np.float64]) -> None:
         for span, part in self._parts(rows):
             features = self.features.learned(part)
-            self._make_room(features.shape[1])
-            self.regression.learn(self._with_intercept(features), costs[span], weights[span], squared_residuals)
+            self.regression.make_room(columns_for(features.shape[1]))
+            table = self.regression.table(features, self._intercept)
+            self.regression.learn(table, costs[span], weights[span], squared_residuals)
 
     def _learn_early(self, row: Rows, costs: Costs, weights: Costs) -> None:
         """Learn one of the first rows; the feature map may then choose again, and all rows before it are relearned."""
@@ -201,15 +202,11 @@ class RidgeModel(CostModel):
         """The memory of a model of ``n_features`` in bytes."""
         return self.regression.bytes_for(columns_for(n_features))
 
-    def _make_room(self, n_features: int) -> None:
-        """Add the missing columns, untrained, because their features were zero in all rows so far."""
-        self.regression.make_room(columns_for(n_features))
-
     def _blocks(self, rows: Rows) -> Iterator[tuple[slice, Table, Any]]:
         """The rows as dense tables, a block at a time, with the part of the spread due to features never learned."""
         for span, part in self._parts(rows):
             features, unseen = self.features.of(part, self.regression.n_columns - 1, self.penalty)
-            yield span, self._with_intercept(features), unseen
+            yield span, self.regression.table(features, self._intercept), unseen
 
     def _parts(self, rows: Rows) -> Iterator[tuple[slice, Rows]]:
         """The rows a block at a time."""
@@ -220,8 +217,9 @@ class RidgeModel(CostModel):
             span = slice(first, min(first + self.regression.block, rows.n_rows))
             yield span, rows.between(first, span.stop)
 
-    def _with_intercept(self, features: Any) -> Table:
-        return self.regression.table(features, float(self.settings.intercept))
+    @property
+    def _intercept(self) -> float:
+        return float(self.settings.intercept)
 
     # -- files -----------------------------------------------------------------------------------
 

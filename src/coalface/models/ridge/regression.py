@@ -33,13 +33,9 @@ class Regression(ABC):
 
     arrays_used: HostArrays
     block: ClassVar[int]  # rows of a table, to bound the working memory
+    n_columns: int  # a multiple of ``WIDE``
     n_labels: int
     penalty: float
-
-    @property
-    @abstractmethod
-    def n_columns(self) -> int:
-        """The number of columns, a multiple of ``WIDE``."""
 
     @property
     def nbytes(self) -> int:
@@ -104,16 +100,11 @@ class FactorRegression(Regression):
     arrays_used = HostArrays()
 
     def __init__(self, n_labels: int, penalty: float) -> None:
-        self.n_labels, self.penalty = n_labels, penalty
+        self.n_labels, self.penalty, self.n_columns = n_labels, penalty, 0
         self.factors = np.zeros((n_labels, 0), np.float32)  # (K, packed columns)
         self.variances = np.zeros((n_labels, 0))  # (K, columns)
         self.weights = np.zeros((n_labels, 0))  # (K, columns)
         self._starts = starts_of(0)
-
-    @property
-    def n_columns(self) -> int:
-        """The number of columns."""
-        return int(self.weights.shape[1])
 
     def bytes_for(self, n_columns: int) -> int:
         """The memory of a state with so many columns in bytes."""
@@ -131,7 +122,7 @@ class FactorRegression(Regression):
         added = np.arange(before, n_columns)
         factors[:, starts[added] + added] = 1.0
         wider = ((0, 0), (0, len(added)))
-        self.factors, self._starts = factors, starts
+        self.factors, self._starts, self.n_columns = factors, starts, n_columns
         self.variances = np.pad(self.variances, wider, constant_values=1.0 / self.penalty)
         self.weights = np.pad(self.weights, wider)
 

@@ -54,14 +54,9 @@ class RootRegression(Regression):
 
     def __init__(self, n_labels: int, penalty: float, arrays_used: CudaArrays, precision: int = SINGLE) -> None:
         self.n_labels, self.penalty, self.arrays_used, self.precision = n_labels, penalty, arrays_used, precision
-        self._steps = CudaSteps(arrays_used)
+        self._steps, self.n_columns = CudaSteps(arrays_used), 0
         self.roots = arrays_used.xp.zeros((n_labels, 0, 0), np.float32)  # (K, columns, columns)
         self.weights = arrays_used.xp.zeros((n_labels, 0))  # (K, columns)
-
-    @property
-    def n_columns(self) -> int:
-        """The number of columns."""
-        return int(self.weights.shape[1])
 
     def bytes_for(self, n_columns: int) -> int:
         """The memory of a state with so many columns in bytes."""
@@ -86,7 +81,7 @@ class RootRegression(Regression):
         roots[:, diagonal, diagonal] = np.float32(1.0 / np.sqrt(self.penalty))
         roots[: self.n_labels, :before, :before] = self.roots
         weights[: self.n_labels, :before] = self.weights
-        self.n_labels, self.roots, self.weights = n_labels, roots, weights
+        self.n_labels, self.n_columns, self.roots, self.weights = n_labels, n_columns, roots, weights
 
     def costs(self, table: Table) -> Costs:
         """The predicted costs, (n, K), copied to memory."""

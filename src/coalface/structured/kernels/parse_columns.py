@@ -103,7 +103,7 @@ def _find_words(partial: I64, words: I64) -> None:
 
 @called
 def _distance(first: int, second: int) -> int:
-    """A class of distances, 0 if there is none."""
+    """The class of the distance between two words, 0 if one of them is missing."""
     if first == NO_WORD or second == NO_WORD:
         return 0
     distance = second - first

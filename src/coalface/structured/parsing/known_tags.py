@@ -1,4 +1,4 @@
-"""Notices sentences whose tags are not those that a parser has learned, such as XPOS in place of UPOS."""
+"""Warns of sentences whose tags are not those that a parser has learned, such as XPOS in place of UPOS."""
 
 import warnings
 from collections import Counter
@@ -26,7 +26,7 @@ class KnownTags:
         self._of_column = {column: set(given.get(column, ())) for column in _COLUMNS}
 
     def add(self, trees: Iterable[Tree]) -> "KnownTags":
-        """Take in the tags of sentences to be learned."""
+        """Add the tags of sentences to be learned."""
         for tree in trees:
             for column, tags in _columns(tree):
                 self._of_column[column].update(tags)

@@ -31,7 +31,7 @@ Progress = Callable[[int, int, int], None]
 
 @dataclass(eq=False, repr=False)
 class DependencyParser(PolicyLearner):
-    """Finds the head and the label of every word, and learns to from as few costs of parser actions as possible.
+    """Finds the head and the label of every word, and learns from as few costs of parser actions as possible.
 
     ``fit`` and ``partial_fit`` take ``coalface.data.formats.conllu.Tree`` objects with heads and labels. ``policy`` is
     an unfitted ``CoalClassifier``, by default ``CoalClassifier(model="online", mellowness=0.5)``; it chooses between
@@ -69,7 +69,7 @@ class DependencyParser(PolicyLearner):
 
         The parser calls ``progress(sentences_done, sentences_in_total, costs)`` from time to time.
         """
-        return self._anew(trees, whole_number("passes", self.passes, least=1), progress)
+        return self._fit(trees, whole_number("passes", self.passes, least=1), progress)
 
     def learn(self, trees: Iterable[Tree], progress: Progress | None = None) -> Self:
         """Learn from more trees, ``passes`` times; unlike ``fit``, it forgets nothing.

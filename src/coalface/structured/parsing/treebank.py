@@ -121,7 +121,7 @@ def treebank_of(trees: Sequence[Tree], labels: Sequence[str], *, learned: bool) 
 
 
 def all_valid(trees: Sequence[Tree], *, with_heads: bool) -> bool:
-    """Whether ``check_sentence`` finds no fault with any sentence; much faster than asking about each."""
+    """Whether ``check_sentence`` would accept every sentence; much faster than calling it for each."""
     for tree in trees:
         n_words = len(tree.words)
         if not n_words or len(tree.tags) != n_words or {len(tree.fine_tags), len(tree.morphology)} - {0, n_words}:

@@ -36,7 +36,7 @@ Progress = Callable[[int, int, int], None]
 
 @dataclass(eq=False, repr=False)
 class SequenceTagger(PolicyLearner):
-    """Tags the words of sentences, and learns to from as few roll-outs as possible.
+    """Tags the words of sentences, and learns from as few roll-outs as possible.
 
     A word's tag is predicted from its features, those of ``window`` neighbours on each side and the last ``history``
     predicted tags. With ``conjunctions``, the last tag also counts together with the word, and with the shapes of this
@@ -78,7 +78,7 @@ class SequenceTagger(PolicyLearner):
 
         The tagger calls ``progress(words_done, words_in_total, rollouts)`` from time to time.
         """
-        return self._anew(sentences, tags, whole_number("passes", self.passes, least=1), progress)
+        return self._fit(sentences, tags, whole_number("passes", self.passes, least=1), progress)
 
     def partial_fit(self, sentences: Any, tags: Any, classes: Any = None, progress: Progress | None = None) -> Self:
         """Learn from more sentences, once; on the first call, ``classes`` names all tags.

@@ -130,7 +130,7 @@ class PipelineTask(SearchTask[Any, _Progress]):
         return replace(state, text=reply.text, taken=(*state.taken, str(action)), spent=state.spent + reply.price)
 
     def features(self, state: _Progress) -> Features:
-        """The features of the text, for each stage apart, and what was called before."""
+        """The features of the text, separate for each stage, and the option called before."""
         stage = self._stage(state)
         words = self._words(state.text)
         if not isinstance(words, Mapping):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset
 from coalface.data.numbers import is_number
 from coalface.errors import InputError
@@ -21,7 +22,9 @@ _BLOCK = 4096  # rows per call of tell
 
 def check_parameters(parameters: dict[str, Any], n_labels: int) -> None:
     """Raise an InputError if our learner rejects these parameters; those it does not have are ignored."""
-    _learner({**PARAMETERS, **parameters}, n_labels).begin()
+    CostScale.of(parameters["cost_bounds"])
+    learner = _learner({**PARAMETERS, **parameters}, n_labels)
+    learner.set_params(mellowness=parameters.get("mellowness", 0.0)).begin()
 
 
 def costs_along(
