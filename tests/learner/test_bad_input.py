@@ -250,7 +250,7 @@ BAD_PARAMETERS = [
     ("model__fit_intercept", ["yes", None, 2, np.ones(2)], "fit_intercept must be True or False"),
     (
         "budget",
-        [100, "all", {"costs": -5}, {"over": 5}, {"costs": -1, "over": 5}, {"costs": 1, "over": 0}],
+        [-100, True, "all", {"costs": -5}, {"over": 5}, {"costs": -1, "over": 5}, {"costs": 1, "over": 0}],
         "^budget (costs |over )?must",
     ),
     ("features", ["words", None, 3, ["text"]], "features must be 'auto', 'minilm', an Encoder, or a function"),

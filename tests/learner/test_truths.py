@@ -326,18 +326,6 @@ def test_a_saved_learner_keeps_its_true_labels(model, tmp_path):
     assert state_of(learner) == state_of(again)
 
 
-@pytest.mark.parametrize("model", ["auto", "ridge"])
-def test_counters_of_an_earlier_version_are_filled_up(model, tmp_path):
-    X, _, cost = problem()
-    learner = CoalClassifier(classes=range(K), model=model)
-    simulate(learner, X, cost)
-    model = learner.model_
-    saved = {name: array[:5] if name.endswith("counters") else array for name, array in model.saved().items()}
-    model.restore_saved(saved)
-    assert learner.costs_queried_ > 0
-    assert learner.totals_.truths == 0
-
-
 @pytest.mark.parametrize("model", ["online", "auto"])
 @pytest.mark.parametrize(
     "budget",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from coalface.data.costs import CostScale, check_asking_price, check_cost, check_mask, check_offset
-from coalface.data.encoding.choice import encoded_rows, encoder_for
+from coalface.data.encoding.choice import check_features, encoded_rows, encoder_for
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import is_raw
 from coalface.data.frames import by_row, in_seen_order
@@ -124,6 +124,7 @@ def encoded(learner: LearnerState, X: Any, *, allow_empty: bool = True) -> tuple
         if seen:
             return check_rows(np.zeros((0, learner.n_features_in_), np.float32)), kept
     if kept is None and seen:
+        check_features(learner.features)
         return _numbers(X, allow_empty=allow_empty), None
     encoder = encoder_for(X, learner.features, kept)
     return check_rows(encoded_rows(X, encoder), allow_empty=allow_empty), encoder
