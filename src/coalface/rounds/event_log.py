@@ -167,13 +167,4 @@ def _row(event: Event) -> dict[str, Any]:
 
 
 def _event(row: Any) -> Event:
-    return Event(
-        kind=row.kind,
-        at=row.at,
-        who=row.who,
-        seconds=row.seconds,
-        example=row.example,
-        ref=row.ref,
-        body=json.loads(row.body),
-        id=row.id,
-    )
+    return Event(**{**row._mapping, "body": json.loads(row.body)})
