@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from coalface.models.online import OnlineModel
     from coalface.models.ridge import RidgeModel
     from coalface.models.shared import SharedModel
+    from coalface.rounds.event_log import SqlLedger
     from coalface.rounds.ledger import JsonLinesLedger, MemoryLedger
     from coalface.rounds.queries import Actions, CostRanges, Queries
     from coalface.rounds.round import Round
-    from coalface.rounds.sql import SqlLedger
     from coalface.routing.router import Router
     from coalface.routing.trade_off import TradeOff
 else:

@@ -11,7 +11,7 @@ from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from coalface.errors import FileBusyError, InputError
 from coalface.rounds import database as engines
-from coalface.rounds.sql import SqlLedger
+from coalface.rounds.event_log import SqlLedger
 from tests.desk.projects import small_project, work
 from tests.rounds import postgres
 

@@ -3,9 +3,9 @@
 import pytest
 
 from coalface.errors import InputError
+from coalface.rounds.event_log import SqlLedger
 from coalface.rounds.ledger import JsonLinesLedger, MemoryLedger
 from coalface.rounds.round import Outlook, Round
-from coalface.rounds.sql import SqlLedger
 from tests.rounds import postgres
 
 HEADER = {"params": {"mellowness": 0.1}, "classes": ["a", "b"]}

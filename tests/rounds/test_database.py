@@ -9,10 +9,9 @@ from coalface.desk.log import access, ownership, store
 from coalface.errors import FileFormatError, InputError
 from coalface.rounds import event_log as events
 from coalface.rounds.database import Database, without_password
-from coalface.rounds.event_log import Event, EventLog
+from coalface.rounds.event_log import Event, EventLog, SqlLedger
 from coalface.rounds.label_change import LabelChange
 from coalface.rounds.round import Round
-from coalface.rounds.sql import SqlLedger
 from tests.rounds import postgres
 
 PARTS = {"events": events.STEPS, "desk": store.STEPS, "project": ownership.STEPS}
