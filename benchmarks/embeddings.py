@@ -53,7 +53,7 @@ def measure(n_features: int, n_labels: int, *, batches: int, singles: int, batch
     return Speed(
         n_features,
         n_labels,
-        learner.nbytes_,
+        learner.model_.nbytes,
         1 / in_batches,
         operations / in_batches / product_speed(),
         1 / alone,

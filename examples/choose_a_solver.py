@@ -11,10 +11,10 @@ It prints a table, and draws solver-runs.svg: the seconds of the chosen solvers 
 import numpy as np
 from matplotlib.figure import Figure
 
-from coalface import CoalClassifier, simulate
+from coalface import Coal, CoalClassifier, simulate
 
 N_INSTANCES, N_FEATURES, SOLVERS, LIMIT = 1_000, 12, ["cdcl", "local-search", "lookahead", "portfolio"], 60.0
-RULES = {"run them all": "passive", "coalface": "coal"}
+RULES = {"run them all": Coal("passive"), "coalface": Coal()}
 
 
 def instances(seed: int) -> tuple[np.ndarray, np.ndarray]:

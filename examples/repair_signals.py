@@ -9,6 +9,7 @@ a roll-out. The learner decides which steps are worth one, then chooses pipeline
 It prints a table, and draws signals.svg: a broken signal, and what the chosen pipeline makes of it.
 """
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
@@ -20,7 +21,7 @@ from scipy.signal import detrend
 from coalface import CoalClassifier
 from coalface.structured import SearchLearner, SearchTask
 
-TOOLS = {
+TOOLS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "remove spikes": lambda signal: median_filter(signal, 5),
     "remove drift": detrend,
     "smooth": lambda signal: uniform_filter1d(signal, 7),
@@ -56,7 +57,7 @@ class RepairTask(SearchTask[Repair, Repair]):
 
     def allowed(self, state: Repair) -> list[str]:
         """Each tool once, and "stop"."""
-        return [action for action in self.actions if action not in state.steps]
+        return [action for action in (*TOOLS, "stop") if action not in state.steps]
 
     def step(self, state: Repair, action: str) -> Repair:
         """Run a tool; in a real application this is slow."""

@@ -65,7 +65,7 @@ def _errors(way: str, kind: str, n_features: int, n_rows: int, exact: tuple[Any,
         state.learn(table, costs[span], np.zeros((0, 0), np.float32), residuals)
     table = with_intercept(tests, state.n_columns, cupy)
     predicted, spread = (
-        cupy.asnumpy(each).astype(np.float64) for each in (state.predicted(table), state.spread(table))
+        cupy.asnumpy(each).astype(np.float64) for each in (state._predicted(table), state.spread(table))
     )
     relative = np.abs(spread / exact[1] - 1)
     return [

@@ -13,7 +13,7 @@ from coalface.errors import InputError
 
 Example = TypeVar("Example")
 State = TypeVar("State")
-Action = str | int
+Action = str | int  # a task may narrow it to one of them
 RollOut = Literal["auto", "reference", "learned", "mixed", "mixed-per-state", "none"]
 Features = Mapping[str, float] | Mapping[int, float] | NDArray[Any] | Sequence[float]
 
@@ -64,7 +64,7 @@ class SearchTask(ABC, Generic[Example, State]):
         """The actions possible here, at least one; never called for a finished state."""
 
     @abstractmethod
-    def step(self, state: State, action: Action) -> State:
+    def step(self, state: State, action: Any) -> State:
         """The state after an allowed action; must not change ``state``."""
 
     @abstractmethod
@@ -81,7 +81,7 @@ class SearchTask(ABC, Generic[Example, State]):
 
     # -- optional ------------------------------------------------------------------------------
 
-    def action_features(self, state: State, action: Action) -> Features | None:  # noqa: ARG002 (to be overridden)
+    def action_features(self, state: State, action: Any) -> Features | None:  # noqa: ARG002 (to be overridden)
         """What the policy sees of an allowed action, as ``features``; None: actions have no features of their own.
 
         A task that overrides it has one regressor for all actions, so that an action that was never taken has a cost
@@ -97,7 +97,7 @@ class SearchTask(ABC, Generic[Example, State]):
         """
         return self.allowed(state)
 
-    def rollout(self, state: State, action: Action) -> float:
+    def rollout(self, state: State, action: Any) -> float:
         """The loss after ``action`` if the reference completes the output: expensive, so called as rarely as possible.
 
         Override it if there is a faster way, or to run an external program.
