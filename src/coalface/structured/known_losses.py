@@ -12,7 +12,6 @@ from typing import Any
 from coalface.structured.task import Action
 
 _MOST_KEPT = 1_000_000  # losses of one unfinished fit, some 100 MB
-Plain = str | int | float | bool | None | list[Any]
 
 
 class KnownLosses:
