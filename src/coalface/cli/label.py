@@ -140,10 +140,8 @@ def label(
     ] = None,
     budget: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME=NUMBER,...",
-            help="The most examples, costs or price of this run, such as costs=500,price=2; that of the project holds, "
-            "too.",
+        options.amounts(
+            "The most examples, costs or price of this run, such as costs=500,price=2; that of the project holds, too."
         ),
     ] = None,
     batches: BatchOptions,

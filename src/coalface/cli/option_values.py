@@ -112,7 +112,7 @@ def numbers_in(option: str, text: str | None) -> dict[str, float]:
     for part in text.split(",") if text else []:
         name, _, number = (piece.strip() for piece in part.rpartition("="))
         if not name or not is_number(number):
-            raise InputError(f"{option} must be NAME=NUMBER,NAME=NUMBER, got {part!r}.")
+            raise InputError(f"{option} must be NAME=NUMBER,NAME=NUMBER, got {part!r}. Write it like a=1,b=2.")
         if name in numbers:
             raise InputError(f"{option} must have each name once, got {name!r} twice. Leave one of them out.")
         numbers[name] = float(number)
@@ -143,7 +143,7 @@ def embedder_in(text: str | None) -> str | None:
     ('minilm', None)
     """
     if text not in (None, "words", "minilm"):
-        raise InputError(f"--features must be words or minilm, got {text!r}.")
+        raise InputError(f"--features must be words or minilm, got {text!r}. Choose one.")
     return text if text == "minilm" else None
 
 
@@ -186,4 +186,4 @@ def _reader_value(name: str, text: str) -> Any:
     try:
         return int(text)
     except ValueError:
-        raise InputError(f"--reader {name} must be a whole number, got {text!r}.") from None
+        raise InputError(f"--reader {name} must be a whole number, got {text!r}. Write one such as 18.") from None

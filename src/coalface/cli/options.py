@@ -1,9 +1,15 @@
 """Options that several verbs share, each described once."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+
+def amounts(help: str, name: str = "NAME") -> Any:
+    """An option for numbers with names, such as costs=500,price=2."""
+    return typer.Option(metavar=f"{name}=NUMBER,...", help=help)
+
 
 SOURCE = "A file, a dataset folder, or a name that `coalface data list` shows."
 NamedData = Annotated[Path, typer.Argument(metavar="DATA", help=SOURCE)]
@@ -65,9 +71,8 @@ Id = Annotated[
 CostMatrix = Annotated[
     Path | None,
     typer.Option(
-        help="Tables, svmlight: costs by true label (row) and prediction (column), .npy or .csv. A .csv may have "
-        "names in its first line and column; without names, rows and columns are the labels in sorted order, or in "
-        "that of --reader classes."
+        help="Costs by true label (row) and prediction (column), .npy or .csv. A .csv may have names in its first line "
+        "and column; without names, the labels have the order in which they are given, or that of the alphabet."
     ),
 ]
 Reader = Annotated[
@@ -124,10 +129,9 @@ CostBounds = Annotated[
 ]
 Budget = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME=NUMBER,...",
-        help="How much to spend over how many examples: costs=1000,over=5000, or examples=..., or price=... with "
-        "price_per_example=... and price_per_cost=....",
+    amounts(
+        "How much to spend over how many examples: costs=1000,over=5000, or examples=..., or price=... with "
+        "price_per_example=... and price_per_cost=...."
     ),
 ]
 Database = Annotated[str, typer.Option(metavar="URL", help="An empty database, such as postgresql://USER@HOST/NAME.")]

@@ -33,9 +33,7 @@ def init(
         Path | None,
         typer.Option(help="A label tree, a .json file of child: parent; errors cost the distance."),
     ] = None,
-    cost_matrix: Annotated[
-        Path | None, typer.Option(help="Costs by true label (row) and prediction (column), .csv or .npy.")
-    ] = None,
+    cost_matrix: options.CostMatrix = None,
     features: Annotated[
         Path | None, typer.Option(help="Features of your own, a row per example: .npy or sparse .npz; or minilm.")
     ] = None,
@@ -45,22 +43,13 @@ def init(
             "--true-label/--costs", help="Ask for the true label, the default with a tree or matrix, or for costs."
         ),
     ] = None,
-    levels: Annotated[
-        str | None, typer.Option(metavar="NAME=COST,...", help='Named costs, such as "right=0,near miss=1,harmful=3".')
-    ] = None,
+    levels: Annotated[str | None, options.amounts('Named costs, such as "right=0,near miss=1,harmful=3".')] = None,
     cost_bounds: options.CostBounds = None,
     budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME=NUMBER,...",
-            help="Limits on examples, costs or price, with price_per_example and price_per_cost.",
-        ),
+        str | None, options.amounts("Limits on examples, costs or price, with price_per_example and price_per_cost.")
     ] = None,
     price: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LABEL=NUMBER,...", help="The price of asking about each label, if it differs; of all labels."
-        ),
+        str | None, options.amounts("The price of asking about each label, if it differs; of all labels.", "LABEL")
     ] = None,
     overlap: Annotated[
         float, typer.Option(min=1.0, help="Ask this many annotators about an example; 1.2: two about every fifth.")
@@ -98,7 +87,7 @@ def init(
     if known is None and columns.label is None:
         raise InputError(
             "--labels must name a file with one label per line, unless --label names a column that has them or a "
-            ".parquet ranking has its own."
+            ".parquet ranking has its own. Pass one of them."
         )
     if ranking is not None and not (levels or cost_bounds or tree or cost_matrix):
         cost_bounds = ranking.cost_bounds

@@ -61,17 +61,16 @@ def train(
     ] = None,
     price: Annotated[
         str | None,
-        typer.Option(help="The price of each model, such as small=0.1,large=2; by default the mean of its prices."),
+        options.amounts(
+            "The price of each model, such as small=0.1,large=2; by default the mean of its prices.", "MODEL"
+        ),
     ] = None,
     active: Annotated[
         bool, typer.Option("--active", help="Learn only the outcomes that the router asks for, row by row.")
     ] = False,
     budget: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME=NUMBER,...",
-            help="What --active may spend: price=5, in the unit of the prices, or costs=500, a number of outcomes.",
-        ),
+        options.amounts("What --active may spend: price=5, in the unit of the prices, or costs=500 outcomes."),
     ] = None,
     columns: ColumnNames,
     features: options.Features = None,

@@ -32,13 +32,7 @@ def train(
         str | None, typer.Option(help="bio or bilou: predict only legal sequences of span tags.")
     ] = None,
     classes: Annotated[str | None, typer.Option(help="All tags, such as O,B-PER,I-PER.")] = None,
-    cost_matrix: Annotated[
-        Path | None,
-        typer.Option(
-            help="Costs from 0 to 1 by true tag (row) and prediction (column), .npy or .csv. A .csv may have "
-            "names in its first line and column; without names, the order is that of --classes, or alphabetical."
-        ),
-    ] = None,
+    cost_matrix: options.CostMatrix = None,
     policy: Annotated[LearnerSettings, TAGGER],
     budget: Annotated[
         int | None, typer.Option(help="The most roll-outs of this training, spread over its words.", min=0)
