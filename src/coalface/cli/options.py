@@ -72,7 +72,7 @@ CostMatrix = Annotated[
     Path | None,
     typer.Option(
         help="Costs by true label (row) and prediction (column), .npy or .csv. A .csv may have names in its first line "
-        "and column; without names, the labels have the order in which they are given, or that of the alphabet."
+        "and column; without names, they are the labels in sorted order, or in the order in which you list them."
     ),
 ]
 Reader = Annotated[
