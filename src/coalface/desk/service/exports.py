@@ -57,7 +57,7 @@ def export(
     project, log.as_now = history.project(project), history.as_now
     project.pool.grown(log)
     if form == "jsonl":
-        return (json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in _answered_examples(project, log))
+        return _as_jsonl(_answered_examples(project, log))
     if form == "csv":
         return _csv(project, log)
     if form == "vw":

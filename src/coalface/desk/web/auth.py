@@ -113,17 +113,11 @@ class Authenticator:
 
     def authenticate(self, request: Request, token: str) -> Caller:
         """The caller with this token; a RefusedError if the token is unknown or the caller is too fast."""
-        desk, digest = self._desk_in(request), digest_of(token)
-        member = None if desk is None else desk.access.role_of(digest)
-        return self._caller(request, token, digest, member or self._elsewhere(digest, desk))
+        return self._caller(request, token, digest_of)
 
     def resume(self, request: Request, session: str) -> Caller:
         """The caller with this session."""
-        desk, digest = self._desk_in(request), self._token_of(session)
-        if digest is None:
-            return self._caller(request, session, "", None)
-        member = None if desk is None else desk.access.role_of(digest)
-        return self._caller(request, session, digest, member or self._elsewhere(digest, desk))
+        return self._caller(request, session, self._token_of)
 
     def begin_session(self, token: str) -> str:
         """A session for the person with this token, in the first of their projects."""
@@ -149,18 +143,18 @@ class Authenticator:
         """Refuse an address that asks too often for what needs no token."""
         _refuse_if(self._by_address.wait(_network_of(address)))
 
-    def _caller(self, request: Request, secret: str, digest: str, member: tuple[str, str] | None) -> Caller:
-        if member is None:
+    def _caller(self, request: Request, secret: str, digest_by: Callable[[str], str | None]) -> Caller:
+        """The caller with this secret. The route finds the desk of the address in the state of the request."""
+        request.state.desk = desk = self._desks.get(project_named(request))
+        digest, member = digest_by(secret), None
+        if digest is not None:
+            member = (None if desk is None else desk.access.role_of(digest)) or self._elsewhere(digest, desk)
+        if digest is None or member is None:
             _refuse_if(self._wrong_tokens.wait(_network_of(address_of(request))))
             _refuse_if(self._all_wrong_tokens.wait(""))
             raise _unknown_token()
         _refuse_if(self._by_caller.wait(member[0]))
         return Caller(*member, secret, digest)
-
-    def _desk_in(self, request: Request) -> Desk | None:
-        """The desk of the project in the address, which the route finds in the state of the request."""
-        request.state.desk = found = self._desks.get(project_named(request))
-        return found
 
     def _token_of(self, session: str) -> str | None:
         """The digest of the token with which a session began; None if no project has the session."""
