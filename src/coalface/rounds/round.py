@@ -127,6 +127,10 @@ class Round:
 
         The annotator may have been asked about labels that the round does not ask about, because it was decided again
         since. Those count as volunteered. A ``whole`` answer is to all that the round asks.
+
+        >>> answer = {"costs": {"cat": 0.5, "dog": 0.1}, "asked": ["cat", "dog"]}
+        >>> Round(1, ask=("cat",)).with_answer(answer, "ada").unasked
+        ('dog',)
         """
         found = self.with_answers(answer["costs"], asked=self.ask if whole else answer["asked"], by=by)
         found = replace(found, truth=answer.get("truth")) if self.ask_truth else found
