@@ -24,9 +24,10 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array, load_npz, save_npz
 
-from coalface import Coal, CoalClassifier, RidgeModel, Router, TradeOff, simulate
+from coalface import Coal, CoalClassifier, RidgeModel, simulate
 from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.encoding.encoder import Encoder
+from coalface.routing import Router, TradeOff
 from coalface.studies.baselines.regressors import drawn_costs, predicted_costs
 from routing_report import rows_in
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from coalface import TradeOff
 from coalface.report import figure_style
+from coalface.routing import TradeOff
 
 VALUE_OF_QUALITY = 0.05  # dollars for a wrong answer
 PRICES = (0.0002, 0.0005, 0.001, 0.003)  # dollars per prompt at which the table gives the loss

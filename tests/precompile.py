@@ -52,7 +52,8 @@ def online_rows() -> None:
 
 def served() -> None:
     """Serving, where only the cost of the served label is seen."""
-    from coalface import CoalClassifier, simulate_serving
+    from coalface import CoalClassifier
+    from coalface.evaluate import simulate_serving
 
     simulate_serving(CoalClassifier(classes=range(3), model="online"), X, COST)
     learner = CoalClassifier(classes=range(3), model="online")

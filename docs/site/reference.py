@@ -38,7 +38,7 @@ def python() -> dict[str, str]:
     index = (
         "# The Python interface\n\nEvery public name of coalface. [Stability](../stability.md) says what that means.\n"
     )
-    public = tomllib.loads(PUBLIC.read_text(encoding="utf-8"))
+    public = documented_names()
     modules = {module: importlib.import_module(module) for module in public}
     known = {id(getattr(modules[module], name)) for module, names in public.items() for name in names}
     pages, where = {}, {}
@@ -59,6 +59,13 @@ def python() -> dict[str, str]:
                 page += f"\n## {name} {{ data-search-exclude }}\n\nThe same as [`{first}`][].\n"
         pages[f"{module}.md"] = page
     return {"python.md": index} | pages
+
+
+def documented_names() -> dict[str, list[str]]:
+    """The names that have an entry in the reference, by module: the promised ones first."""
+    lists = tomllib.loads(PUBLIC.read_text(encoding="utf-8"))
+    modules = dict.fromkeys([*lists["promised"], *lists["documented"]])
+    return {name: [*lists["promised"].get(name, ()), *lists["documented"].get(name, ())] for name in modules}
 
 
 def _summary(found: Any) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from coalface import Router
+from coalface.routing import Router
 
 MODELS = ("small", "middle", "large")
 DOLLARS = {"small": 0.0002, "middle": 0.001, "large": 0.01}  # per call

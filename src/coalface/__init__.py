@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from coalface.data.streams.blocks import read_blocks
     from coalface.data.trees import tree_cost_matrix, tree_costs
     from coalface.evaluate.curve import Curve
-    from coalface.evaluate.logged import LoggedReport, evaluate_logged
     from coalface.evaluate.report import EvaluationReport, evaluation_report
-    from coalface.evaluate.serving import ServedCurve, simulate_serving
     from coalface.evaluate.simulation import simulate
     from coalface.learner.budget import Budget
     from coalface.learner.estimator import CoalClassifier
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
     from coalface.rounds.ledger import JsonLinesLedger, MemoryLedger
     from coalface.rounds.queries import Actions, CostRanges, Queries
     from coalface.rounds.round import Round
-    from coalface.routing.router import Router
-    from coalface.routing.trade_off import TradeOff
 else:
     __getattr__, __dir__ = door_of(__name__)
 
@@ -61,25 +57,19 @@ __all__ = [
     "EvaluationReport",
     "ForestModel",
     "JsonLinesLedger",
-    "LoggedReport",
     "MemoryLedger",
     "OnlineModel",
     "Queries",
     "RidgeModel",
     "Round",
-    "Router",
     "Saving",
-    "ServedCurve",
     "SharedModel",
     "SqlLedger",
-    "TradeOff",
     "__version__",
-    "evaluate_logged",
     "evaluation_report",
     "read_blocks",
     "read_dataset",
     "simulate",
-    "simulate_serving",
     "tree_cost_matrix",
     "tree_costs",
 ]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from coalface import Router
 from coalface.cli.entry import main
+from coalface.routing import Router
 from coalface.routing.desk import ModelOutcome, RoutingDesk
 
 EXAMPLE = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "routing" / "route_prompts.py"))

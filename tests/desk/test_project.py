@@ -10,6 +10,7 @@ from coalface import Abstain, Audits, Coal, CoalClassifier, OnlineModel
 from coalface.desk.project.project import Project
 from coalface.desk.project.settings_file import settings_text, write_settings
 from coalface.errors import CoalfaceError, FileFormatError, InputError, UnknownIdError
+from coalface.learner.parameters import rule_of
 from coalface.learner.state import settings_of
 
 LABELS = ["cat", "dog", "cow"]
@@ -202,7 +203,7 @@ def test_objects_of_a_learner_are_tables_of_the_settings(tmp_path):
     learner = {"rule": Coal(miss_rate=None), "audits": Audits(0.25), "model": OnlineModel(learning_rate=0.1)}
     project = Project.create(tmp_path / "p", RECORDS, LABELS, learner=learner)
     again = Project.open(project.folder).new_learner()
-    assert Coal.of(again.rule) == learner["rule"]
+    assert rule_of(again.rule) == learner["rule"]
     assert again.model_.learning_rate == 0.1
     assert settings_of(again) == settings_of(CoalClassifier(LABELS, **learner).begin())
 

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from coalface import Encoder, Router
+from coalface import Encoder
 from coalface.errors import ConflictError, FileFormatError, InputError, UnknownIdError, UnknownLabelError
+from coalface.routing import Router
 from coalface.routing.desk import Decision, ModelOutcome, RoutingDesk
 from coalface.routing.web import routing_service
 

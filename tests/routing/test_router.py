@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface import Abstain, Budget, Coal, CoalClassifier, JsonLinesLedger, MemoryLedger, Router, TradeOff
+from coalface import Abstain, Budget, Coal, CoalClassifier, JsonLinesLedger, MemoryLedger
 from coalface.errors import FileFormatError, InputError, UnansweredWarning
 from coalface.rounds.round import Round
+from coalface.routing import Router, TradeOff
 
 MODELS = ["small", "middle", "large"]
 PRICES = {"small": 0.25, "middle": 0.5, "large": 2.0}

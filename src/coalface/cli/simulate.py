@@ -133,14 +133,14 @@ def _write_report(
     path: Path, curve: "Curve", train: "CostDataset", n_rows: int, learner: "CoalClassifier", batch: int
 ) -> None:
     from coalface.evaluate.summary import rules_panel
-    from coalface.learner.parameters import Coal, flat
+    from coalface.learner.parameters import flat, rule_of
     from coalface.report.charts import draw_curves
     from coalface.report.html_page import page, write_page
 
     parameters = learner.get_params(deep=False)
     shown = {name: value for name, value in parameters.items() if name not in _OF_THE_DATA}
     settings = {name: f"{value}" for name, value in {**shown, **flat(parameters), "batch": batch}.items()}
-    runs: dict[str, list[Curve]] = {Coal.of(learner.rule).variant: [curve]}
+    runs: dict[str, list[Curve]] = {rule_of(learner.rule).variant: [curve]}
     axis = "costs_queried" if curve.truths_queried is None else "price"
     panels = [rules_panel("Against costs", runs, axis), rules_panel("Against examples", runs, "examples_queried")]
     sizes = {"training example": n_rows, "label": len(train.classes), "feature": train.X.shape[1]}

@@ -21,6 +21,9 @@ class TopFeature(NamedTuple):
     The online model's effect is weight x typical size, in the unit of costs: a negative one speaks for the label. The
     size is the root mean square over the rows learned, so that rare features count less. A forest's effect is its share
     of the splits, which has no sign; ``unit`` is then "share of splits".
+
+    >>> TopFeature("wings", -0.25).unit
+    'cost'
     """
 
     name: str

@@ -24,7 +24,7 @@ from coalface.kernels.state import (
     Counted,
 )
 from coalface.kernels.stopping import saving_interval, saving_is_below
-from coalface.learner.parameters import Coal, audits_of
+from coalface.learner.parameters import audits_of, rule_of
 from coalface.learner.state import LearnerState, is_begun, settings_of
 
 Mask = NDArray[np.bool_]
@@ -206,7 +206,7 @@ def warn_if_collapsed(learner: LearnerState) -> None:
         warn_user(
             f"Nothing was asked in the last {silent} rounds, although the last answered examples cost {regret:.2f} of "
             f"the scale more than their best label. Raise mellowness (now {learner.mellowness:g}) or warm_up (now "
-            f"{Coal.of(learner.rule).warm_up}), or set audits.",
+            f"{rule_of(learner.rule).warm_up}), or set audits.",
             CollapseWarning,
         )
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
@@ -28,40 +28,48 @@ Slack = Literal["noise-scaled", "published", "printed"]
 class ParameterGroup(BaseEstimator):
     """Parameters that one object owns, such as those of a rule; equal if all are equal.
 
-    A subclass has a constructor that stores its parameters. ``first`` is the one that a text alone stands for.
+    A subclass has a constructor that stores its parameters. ``_first`` is the one that a text alone stands for.
     """
 
-    group: ClassVar[str]  # the learner's parameter that holds the object
-    first: ClassVar[str]
-    names: ClassVar[tuple[str, ...]] = ()  # that ``first`` may have
-
-    @classmethod
-    def of(cls, value: Any) -> Self:
-        """The object itself, or the one that a name or a mapping from a file describes."""
-        if isinstance(value, cls):
-            return value
-        if isinstance(value, str) and value in cls.names:
-            return cls(**{cls.first: value})
-        if not isinstance(value, Mapping):
-            named = f"one of {', '.join(map(repr, cls.names))}, " if cls.names else ""
-            raise InputError(f"{cls.group} must be {named}None or {cls.__name__}(...), got {shortened(value)}.")
-        known = cls._get_param_names()
-        for name in value:
-            if name not in known:
-                raise InputError(f"{cls.group} has no parameter {shortened(name)}. It has {', '.join(known)}.")
-        if cls.first not in value and not cls.names:
-            raise InputError(f"{cls.group} must have {cls.first}, got {shortened(dict(value))}. Add it.")
-        return cls(**value)
-
-    def plain(self) -> dict[str, Any]:
-        """The parameters as JSON values."""
-        return {name: value.item() if isinstance(value, np.generic) else value for name, value in vars(self).items()}
+    _group: ClassVar[str]  # the learner's parameter that holds the object
+    _first: ClassVar[str]
+    _names: ClassVar[tuple[str, ...]] = ()  # that ``_first`` may have
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
         return hash((type(self), *vars(self).values()))
+
+
+G = TypeVar("G", bound=ParameterGroup)
+
+
+def group_of(kind: type[G], value: Any) -> G:
+    """The object itself, or the one that a name or a mapping from a file describes.
+
+    >>> group_of(Coal, "passive"), group_of(Coal, {"warm_up": 3})
+    (Coal(variant='passive'), Coal(warm_up=3))
+    """
+    if isinstance(value, kind):
+        return value
+    if isinstance(value, str) and value in kind._names:
+        return kind(**{kind._first: value})
+    if not isinstance(value, Mapping):
+        named = f"one of {', '.join(map(repr, kind._names))}, " if kind._names else ""
+        raise InputError(f"{kind._group} must be {named}None or {kind.__name__}(...), got {shortened(value)}.")
+    known = kind._get_param_names()
+    for name in value:
+        if name not in known:
+            raise InputError(f"{kind._group} has no parameter {shortened(name)}. It has {', '.join(known)}.")
+    if kind._first not in value and not kind._names:
+        raise InputError(f"{kind._group} must have {kind._first}, got {shortened(dict(value))}. Add it.")
+    return kind(**value)
+
+
+def plain_group(group: ParameterGroup) -> dict[str, Any]:
+    """The parameters as JSON values."""
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in vars(group).items()}
 
 
 class Coal(ParameterGroup):
@@ -75,7 +83,7 @@ class Coal(ParameterGroup):
     2
     """
 
-    group, first, names = "rule", "variant", tuple(RULES)
+    _group, _first, _names = "rule", "variant", tuple(RULES)
 
     def __init__(
         self,
@@ -105,7 +113,7 @@ class Audits(ParameterGroup):
     True
     """
 
-    group, first, names = "audits", "by", tuple(AUDITS)
+    _group, _first, _names = "audits", "by", tuple(AUDITS)
 
     def __init__(self, rate: float = 0.1, by: Literal["even", "loss"] = "even") -> None:
         self.rate = rate
@@ -121,7 +129,7 @@ class Abstain(ParameterGroup):
     ['abstain']
     """
 
-    group, first = "abstain", "cost"
+    _group, _first = "abstain", "cost"
 
     def __init__(self, cost: float, label: Any = None) -> None:
         self.cost = cost
@@ -149,7 +157,7 @@ def flat(params: Mapping[str, Any], model: CostModel | None = None) -> dict[str,
     >>> found["rule.warm_up"], found["audits.rate"], found["model.accumulator"], found["random_state"]
     (3, 0.0, 'adax', 7)
     """
-    rule, audits = Coal.of(params["rule"]), audits_of(params["audits"])
+    rule, audits = rule_of(params["rule"]), audits_of(params["audits"])
     found = {**_OF_MODELS, **(model_of(params["model"]) if model is None else model).linear_parameters()}
     found.update((f"rule.{name}", value) for name, value in vars(rule).items())
     found.update((f"audits.{name}", value) for name, value in vars(audits).items())
@@ -157,14 +165,19 @@ def flat(params: Mapping[str, Any], model: CostModel | None = None) -> dict[str,
     return found
 
 
+def rule_of(value: Any) -> Coal:
+    """The rule of a learner, given by its name or as an object."""
+    return group_of(Coal, value)
+
+
 def audits_of(value: Any) -> Audits:
     """The audits of a learner; None stands for none."""
-    return NO_AUDITS if value is None else Audits.of(value)
+    return NO_AUDITS if value is None else group_of(Audits, value)
 
 
 def abstain_of(value: Any) -> Abstain | None:
     """Whether and at which cost a learner abstains."""
-    return None if value is None else Abstain.of(value)
+    return None if value is None else group_of(Abstain, value)
 
 
 def with_parts(own: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,7 +191,7 @@ def with_parts(own: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, A
         given = params.get(name, own[name])
         if given is None:
             given = Abstain(params["abstain__cost"]) if name == "abstain" and "abstain__cost" in params else NO_AUDITS
-        found[name] = clone(GROUPS[name].of(given))
+        found[name] = clone(group_of(GROUPS[name], given))
     if any(path.startswith("model__") for path in params):
         found["model"] = clone(model_of(params.get("model", own["model"])))
     return found
@@ -192,7 +205,7 @@ def by_path(params: Mapping[str, Any]) -> dict[str, Any]:
     >>> found["rule"], found["rule.warm_up"], found["audits.rate"], found["abstain.cost"], found["model.learning_rate"]
     ('coal', 'auto', 0.1, None, 'auto')
     """
-    rule, audits, model = Coal.of(params["rule"]), audits_of(params["audits"]), model_of(params["model"])
+    rule, audits, model = rule_of(params["rule"]), audits_of(params["audits"]), model_of(params["model"])
     found = {**params, "rule": rule.variant, "abstain.cost": None, "abstain.label": None}
     for group, part in (("rule", rule), ("audits", audits), ("model", model)):
         found.update((f"{group}.{name}", value) for name, value in part.get_params(deep=False).items())

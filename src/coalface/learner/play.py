@@ -41,7 +41,7 @@ from coalface.learner.intake import (
     read_examples,
 )
 from coalface.learner.monitor import unit_saving, warn_if_collapsed, warn_of_unlearned
-from coalface.learner.parameters import Coal
+from coalface.learner.parameters import rule_of
 from coalface.learner.state import LearnerState, begin_with, is_begun, new_model, ready, settings_of
 from coalface.learner.teaching import Answers, all_params, examples_to_learn, learn, learn_all, truth_costs
 from coalface.models.values import RunArrays
@@ -280,7 +280,7 @@ def play_all(learner: LearnerState, X: Any, y: Any, cost: Any, classes: Any, can
         play(learner, run, _PIECE)
     learner._learned_costs = cost is not None
     warn_if_collapsed(learner)
-    may_miss = Coal.of(learner.rule).variant != "passive"  # which asks for everything
+    may_miss = rule_of(learner.rule).variant != "passive"  # which asks for everything
     if may_miss and cost is None and learner.cost_matrix is None:  # else a label may be right, yet not worth its risk
         mask = run.arrays.given.candidates
 

@@ -19,7 +19,7 @@ from coalface.kernels.state import COSTS_QUERIED, ROUND
 from coalface.learner.account import plain_budget
 from coalface.learner.budget import Budget
 from coalface.learner.labels import change_labels
-from coalface.learner.parameters import GROUPS
+from coalface.learner.parameters import GROUPS, group_of, plain_group
 from coalface.learner.state import LearnerState, begin, ready
 from coalface.learner.teaching import new_recorder, replay_rounds
 from coalface.models.choice import check_kind, described_model, model_of
@@ -217,7 +217,7 @@ def plain_params(learner: LearnerState) -> dict[str, Any]:
     if learner.budget is not None:
         params["budget"] = plain_budget(learner)
     described = {"model": _plain_model(learner.model), "features": plain_features(learner.features)}
-    described |= {name: params[name].plain() for name, group in GROUPS.items() if isinstance(params[name], group)}
+    described |= {name: plain_group(params[name]) for name, group in GROUPS.items() if isinstance(params[name], group)}
     plain = {
         name: None if value is None else np.asarray(value).tolist()
         for name, value in params.items()
@@ -249,7 +249,7 @@ def _from_plain(kind: type[L], params: dict[str, Any]) -> L:
         raise InputError(f"{kind.__name__} has no parameter {unknown[0]!r}, load it with the class that saved it")
     if isinstance(params.get("cost_bounds"), list):
         params = {**params, "cost_bounds": tuple(params["cost_bounds"])}
-    parts = {name: GROUPS[name].of(params[name]) for name in GROUPS if isinstance(params.get(name), Mapping)}
+    parts = {name: group_of(GROUPS[name], params[name]) for name in GROUPS if isinstance(params.get(name), Mapping)}
     return kind(**{**params, **parts})
 
 

@@ -13,7 +13,7 @@ from coalface.rounds.queries import CostRanges
 class Routes:
     """The routes of n examples over K models; ``total`` is what the router expects each model to cost, in money.
 
-    >>> from coalface import Router
+    >>> from coalface.routing import Router
     >>> router = Router(["small", "large"], price={"small": 0.1, "large": 1.0}, value_of_quality=5.0)
     >>> routes = router.tell([[1.0]] * 30, [[0.4, 0.1]] * 30).route([[1.0]])
     >>> routes.model.tolist(), routes.total.round(1).tolist()
@@ -37,7 +37,7 @@ class Routes:
     def reason(self, i: int) -> str:
         """Explain the choice for example ``i``, a line per model, the least total first.
 
-        >>> from coalface import Router
+        >>> from coalface.routing import Router
         >>> router = Router(["small", "large"], price=[0.1, 1.0], value_of_quality=5.0)
         >>> print(router.tell([[1.0]] * 30, [[0.4, 0.1]] * 30).route([[1.0]]).reason(0))
         large  total    1.492 = 5 x loss 0.098 (0.075 to 0.122) + price 1  chosen

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from coalface.errors import InputError, shortened
 from coalface.files.bundle import read_bundle, rebuilding, write_bundle
 from coalface.learner.estimator import CoalClassifier
-from coalface.learner.parameters import Coal
+from coalface.learner.parameters import rule_of
 from coalface.learner.recorder import bundled, from_bundle
 from coalface.learner.state import NotFittedError
 from coalface.models.online import OnlineModel
@@ -73,7 +73,7 @@ def set_warm_up(policy: CoalClassifier, warm_up: int, n_examples: int) -> bool:
     (False, 3)
     """
     policy.begin()
-    most, n_states, before = _STATES_PER_EXAMPLE * warm_up, policy.round_ - 1, Coal.of(policy.rule).warm_up
+    most, n_states, before = _STATES_PER_EXAMPLE * warm_up, policy.round_ - 1, rule_of(policy.rule).warm_up
     is_on = n_examples < warm_up and n_states < most
     now = most if is_on else min(before, n_states)
     if now != before:

@@ -11,7 +11,7 @@ import numpy as np
 from coalface.desk.log.ownership import new_id
 from coalface.errors import FileFormatError, InputError
 from coalface.files.atomic import atomic_write
-from coalface.learner.parameters import ParameterGroup
+from coalface.learner.parameters import ParameterGroup, plain_group
 from coalface.models.choice import described_model
 from coalface.models.contract import CostModel
 from coalface.rounds.database import without_password
@@ -127,7 +127,7 @@ def written_plain(value: Any) -> Any:
     if isinstance(value, CostModel):
         value = described_model(value)
     if isinstance(value, ParameterGroup):
-        value = value.plain()
+        value = plain_group(value)
     if isinstance(value, Mapping):
         return {name: written_plain(part) for name, part in value.items() if part is not None or name != _TEXT}
     return _NONE if value is None else value

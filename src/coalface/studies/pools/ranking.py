@@ -25,7 +25,7 @@ from coalface.files.atomic import atomic_write
 from coalface.kernels.turns import ALONE
 from coalface.learner.monitor import warn_if_unanswered
 from coalface.learner.named_learner import NamedLearner
-from coalface.learner.parameters import Coal
+from coalface.learner.parameters import rule_of
 from coalface.learner.pool import possible_savings
 from coalface.learner.predicting import best_labels
 from coalface.studies.pools.intake import Batch, Intake, PoolColumns, arrow_table
@@ -199,7 +199,7 @@ def rank_pool(
     partitions, found = find_partitions(pool), ModelFile.of(Path(model))
     intake = Intake(NamedLearner.load(found.path), PoolColumns(id, tuple(ignore)))
     warn_if_unanswered(intake.learner)
-    least = Coal.of(intake.learner.rule).alike if alike is None else finite_number("alike", alike, 0.0, 1.0, above=True)
+    least = rule_of(intake.learner.rule).alike if alike is None else finite_number("alike", alike, 0.0, 1.0, above=True)
     work = KeepingBest(limit * (_SPARE if least is not None and least < 1.0 else 1), least is not None)
     parts = target.with_name(f"{target.name}.parts")
     tasks = [
