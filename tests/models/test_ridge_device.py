@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from coalface import Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
 from coalface.errors import FileFormatError, InputError
+from coalface.learner.pool import possible_savings
 from coalface.models import device
 from coalface.models.device import SINGLE, TF32, HostArrays
 from coalface.models.ridge import RidgeModel, root_regression
@@ -211,8 +212,8 @@ def test_a_simulated_run_and_pool_scores_are_as_on_the_cpu():
     ]
     for learner in learners:
         simulate(learner, X, cost)
-    for method in ("predict", "predict_cost", "possible_savings"):
-        ours, theirs = (getattr(learner, method)(X) for learner in learners)
+    for method in (CoalClassifier.predict, CoalClassifier.predict_cost, possible_savings):
+        ours, theirs = (method(learner, X) for learner in learners)
         np.testing.assert_allclose(ours, theirs, atol=TOLERANCE)
 
 

@@ -237,7 +237,7 @@ def test_progress_has_the_costs_paid_so_far_though_their_table_grows():
 
 
 def test_other_roll_outs_are_refused_before_anything_is_learned():
-    with pytest.raises(InputError, match="roll_out must be one of 'auto', 'reference', 'none' for DependencyParser"):
+    with pytest.raises(InputError, match="roll_out of DependencyParser must be one of 'auto', 'reference', 'none'"):
         DependencyParser(roll_out="learned").fit(sentences(3))
 
 

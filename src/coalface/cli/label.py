@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coalface.buying.calls import CallBook
     from coalface.buying.oracles.judge import Judge
     from coalface.buying.oracles.prompts import Prompt
+    from coalface.cli.label_batches import BatchForm
     from coalface.desk.project.project import Project
     from coalface.desk.service.agreements import CheckedJudge
     from coalface.desk.service.desk import Desk
@@ -83,7 +84,7 @@ class JudgeOptions(OptionGroup):
 
         return Prompt() if self.prompt is None else Prompt.read(self.prompt)
 
-    def batch_form(self, name: str, project: "Project", model: str | None) -> Any:
+    def batch_form(self, name: str, project: "Project", model: str | None) -> "BatchForm":
         """The form of the lines of a batch."""
         from coalface.buying.oracles.judge import Prices
         from coalface.desk.annotators.batches import OwnForm

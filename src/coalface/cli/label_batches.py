@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -13,7 +13,11 @@ from coalface.cli.option_values import check_output, numbers_in
 from coalface.cli.screen import counted, show
 
 if TYPE_CHECKING:
+    from coalface.desk.annotators.batches import OwnForm
+    from coalface.desk.annotators.openai import OpenAIForm
     from coalface.desk.service.desk import Desk
+
+    BatchForm: TypeAlias = OwnForm | OpenAIForm
 
 _REFUSED_LINES = 1  # exit code if a line of answers was refused
 
@@ -42,7 +46,9 @@ class BatchOptions(OptionGroup):
         """Whether one of them is given."""
         return self.forecast or self.batch_out is not None or self.batch_in is not None
 
-    def run(self, folder: Path, name: str, form: Any, budget: str | None, limit: int | None, *, as_json: bool) -> None:
+    def run(
+        self, folder: Path, name: str, form: "BatchForm", budget: str | None, limit: int | None, *, as_json: bool
+    ) -> None:
         """Forecast, then take answers, then write questions."""
         refused = False
         if self.batch_out is not None:
@@ -58,7 +64,9 @@ class BatchOptions(OptionGroup):
         if refused:
             raise typer.Exit(_REFUSED_LINES)
 
-    def _write(self, desk: "Desk", name: str, path: Path, form: Any, limit: int | None, *, as_json: bool) -> None:
+    def _write(
+        self, desk: "Desk", name: str, path: Path, form: "BatchForm", limit: int | None, *, as_json: bool
+    ) -> None:
         """Lease questions and write them, or write those on lease once more."""
         from coalface.desk.annotators.batches import lease_batch, write_batch
 
@@ -73,7 +81,7 @@ class BatchOptions(OptionGroup):
         show({"questions": len(questions), "costs": costs, "stopped": why}, said, as_json=as_json)
 
 
-def _take(folder: Path, desk: "Desk", name: str, path: Path, form: Any, *, as_json: bool) -> bool:
+def _take(folder: Path, desk: "Desk", name: str, path: Path, form: "BatchForm", *, as_json: bool) -> bool:
     """Take the answers in a file, and say what is wrong with the lines that are refused; whether none was."""
     from coalface.desk.annotators.batches import take_batch
 

@@ -119,7 +119,7 @@ def numbers_in(option: str, text: str | None) -> dict[str, float]:
     return numbers
 
 
-def interactions_in(text: str) -> Any:
+def interactions_in(text: str) -> int | list[list[list[int]]]:
     """The interactions of ``--interactions``.
 
     >>> interactions_in("2"), interactions_in("0:40x40:90,0:40x0:40")
@@ -176,7 +176,7 @@ def reader_options(named: Sequence[str] | None) -> dict[str, Any]:
     return options
 
 
-def _reader_value(name: str, text: str) -> Any:
+def _reader_value(name: str, text: str) -> str | int | bool | list[str]:
     if name in _LISTS:
         return names_in(f"--reader {name}", text)
     if name in _FLAGS and text in ("true", "false"):

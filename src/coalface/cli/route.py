@@ -129,7 +129,7 @@ def train(
     show(facts, "\n".join(lines), as_json=as_json)
 
 
-def prices_in(text: str | None, outcomes: "Outcomes") -> Any:
+def prices_in(text: str | None, outcomes: "Outcomes") -> dict[Any, float] | float:
     """The prices that an option gives, else the mean prices of the table; 0 if it has none."""
     if text is None:
         return outcomes.mean_prices() if outcomes.has_prices else 0.0

@@ -19,6 +19,7 @@ from coalface.errors import InputError
 
 if TYPE_CHECKING:
     from coalface.data.dataset import CostDataset
+    from coalface.evaluate.checkpoints import Checkpoints
     from coalface.evaluate.curve import Curve
     from coalface.learner.estimator import CoalClassifier
     from coalface.learner.named_learner import NamedLearner
@@ -86,9 +87,10 @@ def simulate(
         raise typer.Exit(_INTERRUPTED)
 
 
-def _checkpoints(text: str) -> Any:
-    if text in ("doubling", "quarter-doubling"):
-        return text
+def _checkpoints(text: str) -> "Checkpoints":
+    named: dict[str, Checkpoints] = {"doubling": "doubling", "quarter-doubling": "quarter-doubling"}
+    if text in named:
+        return named[text]
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
@@ -164,7 +166,7 @@ class RunSettings:
     """How to run: the parameters of the learner, and what a simulation needs."""
 
     settings: LearnerSettings
-    checkpoints: Any
+    checkpoints: "Checkpoints"
     budget: str | None
     batch: int
     stop_saving: float | None

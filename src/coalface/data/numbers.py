@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -76,11 +76,20 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def choice(name: str, value: Any, choices: Mapping[str, int]) -> int:
-    """The code of a named choice."""
+def one_of(name: str, value: Any, choices: Collection[str]) -> str:
+    """A text that is one of these.
+
+    >>> one_of("system", "arc-eager", ("arc-hybrid", "arc-eager"))
+    'arc-eager'
+    """
     if not isinstance(value, str) or value not in choices:
         raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shortened(value)}.")
-    return choices[value]
+    return value
+
+
+def choice(name: str, value: Any, choices: Mapping[str, int]) -> int:
+    """The code of a named choice."""
+    return choices[one_of(name, value, choices)]
 
 
 def auto_or(name: str, value: Any, auto: T, checked: Callable[[str, Any], T]) -> T:

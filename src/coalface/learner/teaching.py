@@ -159,7 +159,8 @@ def all_params(learner: LearnerState) -> dict[str, Any]:
 def new_recorder(learner: LearnerState, ledger: Ledger, *, has_encoder: bool | None = None) -> Recorder:
     """A recorder for the labels and the budget as they are; ``has_encoder`` is whether the ledger has it."""
     texts = label_texts(learner.classes_)
-    recorder = Recorder(ledger, texts, learned_with(learner), all_params(learner), plain_budget(learner))
+    paths = [path for path in learned_with(learner) if path != "model"]  # the learner itself refuses another model
+    recorder = Recorder(ledger, texts, paths, all_params(learner), plain_budget(learner))
     recorder.has_encoder = recorder.has_encoder if has_encoder is None else has_encoder
     return recorder
 

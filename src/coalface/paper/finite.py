@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.errors import InputError
+from coalface.data.numbers import one_of
 from coalface.paper.inputs import Numbers
 from coalface.paper.schedule import width_threshold
 
@@ -44,14 +44,9 @@ class FiniteCoal:
     """
 
     def __init__(self, predictions: Predictor, slack: Callable[[int], float], rule: str = "coal") -> None:
-        if rule not in RULES:
-            raise InputError(f"rule must be one of {', '.join(RULES)}, got {rule!r}.")
-        self.predictions = predictions
-        self.slack = slack
-        self.rule = rule
+        self.predictions, self.slack, self.rule = predictions, slack, one_of("rule", rule, RULES)
         self.round_ = 1
-        self.examples_queried_ = 0
-        self.costs_queried_ = 0
+        self.examples_queried_ = self.costs_queried_ = 0
 
     def ask(self, X: Any) -> Asked:
         """The costs worth asking for; the learner does not change."""

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import flag
+from coalface.data.numbers import flag, one_of
 from coalface.data.rows import Rows
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError, MisspecifiedWarning
 from coalface.kernels.codes import FIXED_SLACK, NOISE_SCALED
@@ -122,9 +122,7 @@ class ExactModel(CostModel):
         return {**super().plain(), "oracle": plain_oracle(self.oracle)}
 
     def _theory_schedule(self, n_labels: int, oracle: Oracle) -> TheorySchedule | None:
-        if self.schedule not in SCHEDULES:
-            raise InputError(f"schedule must be one of {', '.join(map(repr, SCHEDULES))}, got {self.schedule!r}.")
-        if self.schedule == "practical":
+        if one_of("schedule", self.schedule, SCHEDULES) == "practical":
             return None
         return TheorySchedule.of(
             n_labels, oracle, self.dimension, self.horizon, self.failure_probability, self.constant
@@ -365,9 +363,7 @@ def engine_for(name: str, oracle: Oracle) -> type[RangeEngine]:
     >>> engine_for("dual", BallOracle()).__name__
     'Dual'
     """
-    if not isinstance(name, str) or name not in ENGINES:
-        raise InputError(f"ranges must be one of {', '.join(map(repr, ENGINES))}, got {name!r}.")
-    engine = ENGINES[name]
+    engine = ENGINES[one_of("ranges", name, ENGINES)]
     if not engine.suits(oracle):
         fitting = [other for other, kind in ENGINES.items() if kind.suits(oracle)]
         raise InputError(

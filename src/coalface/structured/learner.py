@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -18,14 +18,13 @@ from coalface.structured.beam import best_of_beam
 from coalface.structured.episode import Episode, EpisodeGroup, LearnedPolicy
 from coalface.structured.feature_columns import FeatureColumns
 from coalface.structured.known_losses import KnownLosses, fingerprint
-from coalface.structured.policies import PolicyLearner, begun, set_warm_up
+from coalface.structured.policies import PolicyLearner, Progress, begun, set_warm_up
 from coalface.structured.policy_choice import PolicyChoice, RollIn
 from coalface.structured.rollouts import Rollouts
 from coalface.structured.row_policy import PolicyCheckpoint, RowPolicy
 from coalface.structured.task import RollOut, SearchTask, check_task, complete, has_action_features, valid_actions
 
 _ENOUGH_COSTS = 200  # of actions other than the reference's, for the warning of ties
-Progress = Callable[[int, int, int], None]
 
 
 @dataclass(eq=False, repr=False)

@@ -5,7 +5,7 @@ Everything that builds a policy, knows its parameters, or writes it to a file is
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -22,6 +22,7 @@ from coalface.models.online import OnlineModel
 from coalface.sklearn_base import BaseEstimator, clone
 from coalface.structured.tagging.spans import OUTSIDE, marks_spans
 
+Progress = Callable[[int, int, int], None]  # what is done, in total, and the costs paid for
 _STATES_PER_EXAMPLE = 100  # limits the warm-up, since a single example may have thousands of states
 _NOT_OF_A_POLICY = {  # parameters that stay at their defaults, and what to do instead
     "cost_bounds": "Costs of actions lie in [0, 1]: set the scale of the task",

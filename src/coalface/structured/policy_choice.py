@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from coalface.data.numbers import whole_number
+from coalface.data.numbers import one_of, whole_number
 from coalface.errors import InputError, shortened
 from coalface.structured.rollouts import Policy
 from coalface.structured.task import Action, RollOut, SearchTask
@@ -41,8 +41,8 @@ class PolicyChoice:
     seed: int
 
     def __post_init__(self) -> None:
-        _check_choice("roll_in", self.roll_in, ROLL_INS)
-        _check_choice("roll_out", self.roll_out, ROLL_OUTS)
+        one_of("roll_in", self.roll_in, ROLL_INS)
+        one_of("roll_out", self.roll_out, ROLL_OUTS)
         reference_share(self.mixture, 1)
         whole_number("random_state", self.seed)
 
@@ -50,8 +50,7 @@ class PolicyChoice:
         """The choice with the roll-out that the task has in place of "auto"."""
         if self.roll_out != AUTO:
             return self
-        if task.roll_out not in ROLL_OUTS[1:]:
-            raise InputError(f"task.roll_out must be one of {', '.join(ROLL_OUTS[1:])}, got {task.roll_out!r}.")
+        one_of("task.roll_out", task.roll_out, ROLL_OUTS[1:])
         return replace(self, roll_out=task.roll_out)
 
     def reference_rolls_in(self, episode: int, step: int, pass_number: int = 1) -> bool:
@@ -88,11 +87,6 @@ class _MixedPerState:
 
     def __call__(self, state: Any) -> Action:
         return (self.reference if self.random.random() < self.share else self.learned)(state)
-
-
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {shortened(value)}.")
 
 
 def reference_share(mixture: Any, pass_number: int) -> float:

@@ -6,15 +6,15 @@ the top word's leftmost dependent. "s0b0" and "s1s0" are distances, "s0nl" and "
 "s0sr" the sets of their labels. ``structured.kernels.parse_columns`` lists all positions.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from coalface.data.formats.conllu import Tree
-from coalface.data.numbers import whole_number
-from coalface.errors import InputError, shortened
+from coalface.data.numbers import one_of, whole_number
+from coalface.errors import InputError
 from coalface.structured.kernels.parse_columns import (
     BLOCK_BITS,
     MOST_ATOMS,
@@ -49,6 +49,12 @@ class Grammar(NamedTuple):
     labels: tuple[str, ...]
     root_labels: tuple[str, ...]
     bits: int
+
+    @classmethod
+    def checked(cls, system: Any, labels: Sequence[str], root_labels: Sequence[str], bits: Any) -> "Grammar":
+        """The grammar; an InputError if the system is unknown, or a template has no room for so many columns."""
+        columns = whole_number("hash_bits", bits, 1, BLOCK_BITS)
+        return cls(one_of("system", system, SYSTEMS), tuple(labels), tuple(root_labels), columns)
 
     @property
     def names(self) -> list[str]:
@@ -87,22 +93,6 @@ class Grammar(NamedTuple):
     def templates(self) -> Templates:
         """The feature templates as the kernels read them."""
         return templates_for(self.system, self.bits)
-
-
-def check_system(system: Any) -> str:
-    """The name of a transition system; an InputError if it is anything else.
-
-    >>> check_system("arc-eager")
-    'arc-eager'
-    """
-    if system not in SYSTEMS:
-        raise InputError(f"system must be one of {', '.join(map(repr, SYSTEMS))}, got {shortened(system)}.")
-    return str(system)
-
-
-def check_bits(hash_bits: Any) -> int:
-    """The number of bits of hashed features; an InputError if a template has no room for so many columns."""
-    return whole_number("hash_bits", hash_bits, 1, BLOCK_BITS)
 
 
 def labels_of(trees: Iterable[Tree]) -> tuple[list[str], list[str]]:

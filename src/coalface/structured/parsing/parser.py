@@ -1,7 +1,7 @@
 """The dependency parser: a transition parser in compiled loops, with COAL choosing which actions' costs to pay for."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
@@ -9,24 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.formats.conllu import Tree
-from coalface.data.numbers import flag, whole_number
+from coalface.data.numbers import flag, one_of, whole_number
 from coalface.errors import FileFormatError, InputError
 from coalface.files.bundle import rebuilding
 from coalface.learner.estimator import CoalClassifier
 from coalface.structured.compiled_run import begun_compiled, online_model
 from coalface.structured.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
 from coalface.structured.kernels.parsing import Losses
-from coalface.structured.parsing.grammar import Grammar, check_bits, check_system, labels_of
+from coalface.structured.parsing.grammar import Grammar, labels_of
 from coalface.structured.parsing.known_tags import KnownTags
 from coalface.structured.parsing.runs import Averages, ParsingRun, parse, weights_of
 from coalface.structured.parsing.scores import Attachment, attachment_scores
 from coalface.structured.parsing.task import best_roll_out, loss_of_label
 from coalface.structured.parsing.treebank import checked_trees, treebank_of
-from coalface.structured.policies import PolicyLearner, parser_policy
+from coalface.structured.policies import PolicyLearner, Progress, parser_policy
 from coalface.structured.policy_choice import AUTO
 
 _ROLL_OUTS = (AUTO, "reference", "none")
-Progress = Callable[[int, int, int], None]
 
 
 @dataclass(eq=False, repr=False)
@@ -206,8 +205,7 @@ class DependencyParser(PolicyLearner):
     # -- internals -----------------------------------------------------------------------------
 
     def _grammar_with(self, labels: list[str], root_labels: list[str]) -> Grammar:
-        system, bits = check_system(self.system), check_bits(self.hash_bits)
-        return Grammar(system, tuple(labels), tuple(root_labels), bits)
+        return Grammar.checked(self.system, labels, root_labels, self.hash_bits)
 
     def _same_grammar(self) -> Grammar:
         """What was learned; an InputError if the parameters ask for another system or other columns."""
@@ -219,10 +217,8 @@ class DependencyParser(PolicyLearner):
 
     def _losses(self) -> Losses:
         wrong_label = loss_of_label(self.wrong_label, most=1.0)
-        if self.roll_out not in _ROLL_OUTS:
-            choices = ", ".join(map(repr, _ROLL_OUTS))
-            raise InputError(f"roll_out must be one of {choices} for DependencyParser, got {self.roll_out!r}.")
-        roll_out = best_roll_out(wrong_label) if self.roll_out == AUTO else self.roll_out
+        given = one_of("roll_out of DependencyParser", self.roll_out, _ROLL_OUTS)
+        roll_out = best_roll_out(wrong_label) if given == AUTO else given
         return Losses(wrong_label, imitates=roll_out == "none")
 
     def _default_policy(self) -> CoalClassifier:

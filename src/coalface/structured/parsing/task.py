@@ -15,7 +15,7 @@ from coalface.structured.kernels.paid_costs import state_key
 from coalface.structured.kernels.parse_columns import new_state_row, write_columns
 from coalface.structured.kernels.parse_state import HEADS, LABELS, N_MOVES, begin, is_done, new_partial, take
 from coalface.structured.kernels.parsing import Treebank, find_losses, find_reference, possible_kinds
-from coalface.structured.parsing.grammar import Grammar, check_bits, check_system, labels_of
+from coalface.structured.parsing.grammar import Grammar, labels_of
 from coalface.structured.parsing.treebank import check_sentence, checked_trees, treebank_of
 from coalface.structured.task import Action, RollOut, SearchTask
 
@@ -61,8 +61,8 @@ class ParsingTask(SearchTask[Tree, _ParseState]):
     ) -> None:
         self.scale, self.wrong_label, self._charge = scale, wrong_label, loss_of_label(wrong_label)
         self.roll_out = best_roll_out(wrong_label, scale)
-        self.system, self.hash_bits = check_system(system), check_bits(hash_bits)
-        self._grammar = Grammar(self.system, tuple(labels), tuple(root_labels), self.hash_bits)
+        self._grammar = Grammar.checked(system, labels, root_labels, hash_bits)
+        self.system, self.hash_bits = self._grammar.system, self._grammar.bits
         self._moves, self._templates = self._grammar.actions, self._grammar.templates
         self.actions = self._grammar.names
         self._number: dict[Action, int] = {action: number for number, action in enumerate(self.actions)}

@@ -1,7 +1,7 @@
 """The sequence tagger: AggreVaTe in compiled loops, with COAL choosing which tags to roll out."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -17,7 +17,7 @@ from coalface.learner.monitor import warn_of_unlearned
 from coalface.learner.parameters import abstain_of, audits_of
 from coalface.structured.compiled_run import begun_compiled
 from coalface.structured.kernels.tagging import TagRules
-from coalface.structured.policies import PolicyLearner, tagger_policy
+from coalface.structured.policies import PolicyLearner, Progress, tagger_policy
 from coalface.structured.tagging.runs import TaggingRun, predict_tags
 from coalface.structured.tagging.sentences import (
     check_legal,
@@ -30,8 +30,6 @@ from coalface.structured.tagging.sentences import (
 from coalface.structured.tagging.spans import OUTSIDE, span_f1
 from coalface.structured.tagging.tag_features import TokenRows, check_history, conjunction_keys, word_rows
 from coalface.structured.tagging.tag_rules import check_scheme, tag_rules
-
-Progress = Callable[[int, int, int], None]
 
 
 @dataclass(eq=False, repr=False)
