@@ -98,13 +98,10 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         >>> learner.audits, learner.model
         (None, OnlineModel(learning_rate=0.5))
         """
-        model, rule = OnlineModel(learning_rate=learning_rate), Coal(**AS_PUBLISHED)
-        others = {
-            "rule__variant" if name == "rule" and isinstance(others[name], str) else name: others[name]
-            for name in others
-        }
-        learner = cls(model=model, rule=rule, mellowness=mellowness, audits=None)
-        return learner.set_params(**others)
+        params = {"model": OnlineModel(learning_rate=learning_rate), "mellowness": mellowness, **others}
+        if isinstance(params.get("rule"), str):
+            params["rule__variant"] = params.pop("rule")
+        return cls(rule=Coal(**AS_PUBLISHED), audits=None).set_params(**params)
 
     @classmethod
     def as_printed(cls, mellowness: float = 0.01, learning_rate: float = 0.5, **others: Any) -> Self:
