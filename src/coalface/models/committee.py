@@ -17,7 +17,7 @@ from coalface.data.rows import Rows
 from coalface.errors import FileFormatError, InputError, shortened
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.codes import FIXED_SLACK
-from coalface.kernels.fill_in import Implications
+from coalface.kernels.implied_costs import Implications
 from coalface.kernels.state import NO_ROUNDS, ROUND, Model, RoundArrays, Settings, Until, new_scratch
 from coalface.models.classes import ClassModel
 from coalface.models.contract import NO_IMPLICATIONS, CostModel

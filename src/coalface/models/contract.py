@@ -18,7 +18,7 @@ from coalface.errors import InputError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels import precomputed_ranges
 from coalface.kernels.codes import AUTO_MISSES, FIXED_SLACK, NOISE_SCALED, PASSIVE
-from coalface.kernels.fill_in import Implications, no_implications
+from coalface.kernels.implied_costs import Implications, no_implications
 from coalface.kernels.rounds import price_paid
 from coalface.kernels.state import (
     LOG_FACTOR,
