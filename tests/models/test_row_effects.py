@@ -18,7 +18,7 @@ def some_costs(seed, n=200, n_labels=4, hard=0.3, known=0.7):
 
 
 @given(st.integers(0, 10_000))
-def test_hardness_is_the_best_linear_prediction_of_what_errors_share(seed):
+def test_a_row_effect_is_the_best_linear_prediction_of_what_errors_share(seed):
     cost = some_costs(seed)
     answers, predicted = answers_of(cost), np.full((200, 4), 0.5)
     shared, found = shared_error(answers, predicted), row_effects(answers, predicted)
