@@ -69,23 +69,23 @@ def test_report_reads_the_columns_of_the_training_or_those_that_options_name(fol
     renamed("outcomes.csv", "train.csv", **names)
     renamed("test.csv", "same.csv", **names)
     renamed("test.csv", "other.csv", model="name", price="usd")
-    options = ("--model-column", "llm", "--loss-column", "wrong", "--price-column", "usd", "--ignore", "day")
+    options = ("--columns", "model=llm,loss=wrong,price=usd", "--ignore", "day")
     assert run(capsys, "route", "train", "train.csv", "--model", "a.router", *options)[0] == 0
     code, found, _ = run(capsys, "route", "report", "a.router", "same.csv")
     assert (code, "<- in use" in found) == (0, True)
-    options = ("--model-column", "name", "--loss-column", "loss")
+    options = ("--columns", "model=name,loss=loss")
     assert run(capsys, "route", "report", "a.router", "other.csv", *options) == (0, found, "")
     lines = [line.rsplit(",", 2)[0] for line in Path("same.csv").read_text().splitlines()]
     Path("bare.csv").write_text("\n".join(lines) + "\n")  # without the price and the ignored column
     assert run(capsys, "route", "report", "a.router", "bare.csv")[0] == 0
     code, _, err = run(capsys, "route", "report", "a.router", "test.csv")
-    assert (code, "must have a column 'wrong', got" in err, "On the command line: --loss-column." in err) == (
+    assert (code, "must have a column 'wrong', got" in err, "On the command line: --columns loss=NAME." in err) == (
         2,
         True,
         True,
     )
-    code, _, err = run(capsys, "route", "report", "a.router", "same.csv", "--price-column", "eur")
-    assert (code, "has no column 'eur'" in err, err.endswith("On the command line: --price-column.\n")) == (
+    code, _, err = run(capsys, "route", "report", "a.router", "same.csv", "--columns", "price=eur")
+    assert (code, "has no column 'eur'" in err, err.endswith("On the command line: --columns price=NAME.\n")) == (
         2,
         True,
         True,
@@ -128,14 +128,16 @@ def test_report_reads_the_journal(folder, capsys):
         (("train", "outcomes.csv", "--model", "a.router", "--price", "small"), "--price must be NAME=NUMBER"),
         (("train", "outcomes.csv", "--model", "a.router", "--price", "small=1,small=2"), "once, got 'small' twice"),
         (("train", "outcomes.csv", "--model", "a.router", "--ignore", "zz"), "outcomes.csv has no column 'zz'"),
-        (("train", "outcomes.csv", "--model", "a.router", "--price-column", "zz"), "has no column 'zz'"),
+        (("train", "outcomes.csv", "--model", "a.router", "--columns", "price=zz"), "has no column 'zz'"),
         (("train", "outcomes.csv", "--model", "a.router", "--price", "small=1"), "got none for 'large'"),
-        (("train", "outcomes.csv", "--model", "a.router", "--loss-column", "x"), "must have a column 'x'"),
+        (("train", "outcomes.csv", "--model", "a.router", "--columns", "loss=x"), "must have a column 'x'"),
+        (("train", "outcomes.csv", "--model", "a.router", "--columns", "cost=x"), "--columns has no 'cost'. Use some"),
+        (("train", "outcomes.csv", "--model", "a.router", "--columns", "x"), "--columns must be ROLE=COLUMN"),
         (("train", "outcomes.csv", "--model", "a.router", "--value-of-quality", "0"), "--value-of-quality must be"),
         (("train", "outcomes.csv", "--model", "a.router", "--budget", "price=1"), "--budget limits what --active asks"),
         (
-            ("train", "outcomes.csv", "--model", "a.router", "--model-column", "x"),
-            "On the command line: --model-column.",
+            ("train", "outcomes.csv", "--model", "a.router", "--columns", "model=x"),
+            "On the command line: --columns model=NAME.",
         ),
         (("serve", "none.router"), "There is no router none.router. Train one with"),
         (("serve", "none.router", "--host", "0.0.0.0"), "so a token is needed. Set $COALFACE_ROUTE_TOKEN"),

@@ -99,9 +99,9 @@ def test_an_audit_of_all_costs_counts_them_all_and_has_one_chance(kind):
     assert prefer_truth(settings_of(K, price_of_truth=4.0, **kind), scratch, 4) == 4
     assert scratch.truth[0]
     np.testing.assert_allclose(scratch.propensity[:K], [1.0, 0.2, 0.2, 0.2])
-    dear = with_questions([0], [0.0, 0.2, 0.2, 0.2], [1, 2, 3])
-    assert prefer_truth(settings_of(K, price_of_truth=4.5, **kind), dear, 4) == 4
-    assert not dear.truth[0]
+    expensive = with_questions([0], [0.0, 0.2, 0.2, 0.2], [1, 2, 3])
+    assert prefer_truth(settings_of(K, price_of_truth=4.5, **kind), expensive, 4) == 4
+    assert not expensive.truth[0]
     paced = with_questions([0], [0.0, 0.2, 0.2, 0.2], [1])
     prefer_truth(settings_of(K, price_of_truth=2.0, budget=50.0, over=9, **kind), paced, 2)
     np.testing.assert_allclose(paced.propensity[:K], [1.0, 0.6, 0.6, 0.6])

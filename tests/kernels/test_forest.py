@@ -11,7 +11,7 @@ from sklearn.datasets import load_digits, make_friedman1
 from sklearn.ensemble import RandomForestRegressor
 
 from coalface.kernels import draws, forest, tree_reading
-from coalface.kernels.forest import LEAF, Answers, GrownTree, new_scratch, varying_columns
+from coalface.kernels.forest import LEAF, GrownTree, KnownCosts, new_tree_scratch, varying_columns
 from coalface.kernels.tree_reading import read
 from coalface.models.forest.model import _joined, _only_leaves
 
@@ -26,7 +26,7 @@ def answers_of(costs, weights=None):
     rows, labels = np.nonzero(~np.isnan(costs))
     weights = np.ones(costs.shape) if weights is None else np.broadcast_to(weights, costs.shape)
     starts = np.searchsorted(rows, np.arange(len(costs) + 1))
-    return Answers(starts, labels, costs[rows, labels], weights[rows, labels].astype(np.float64))
+    return KnownCosts(starts, labels, costs[rows, labels], weights[rows, labels].astype(np.float64))
 
 
 def listed(answers):
@@ -40,23 +40,23 @@ def room_for(n_rows, n_values):
     return GrownTree(*nodes, np.empty((2 * n_rows, n_values), np.float32))
 
 
-def one_tree(X, answers, times=None, n_labels=1, n_tried=2, shared=0.0, random=0, leanings=(1.0,)):
+def one_tree(X, answers, times=None, n_labels=1, n_tried=2, shared=0.0, random=0, strengths=(1.0,)):
     """A single tree; without ``times``, over all rows once."""
     table, n = np.ascontiguousarray(X.T, np.float32), len(X)
     times = np.ones(n, np.int64) if times is None else times
-    scratch, room = new_scratch(varying_columns(table, n), n, n_labels), room_for(n, n_labels * len(leanings))
+    scratch, room = new_tree_scratch(varying_columns(table, n), n, n_labels), room_for(n, n_labels * len(strengths))
     state = np.array([random], np.uint64) if np.isscalar(random) else random
-    n_nodes = forest.grow_tree(table, answers, times, n_tried, shared, np.array(leanings), scratch, state, room)
+    n_nodes = forest.grow_tree(table, answers, times, n_tried, shared, np.array(strengths), scratch, state, room)
     return GrownTree(*(array[:n_nodes].copy() for array in room))
 
 
-def grown(X, answers, *, n_labels=1, n_trees=10, n_drawn=None, n_tried=None, shared=0.0, seed=0, leanings=(1.0,)):
+def grown(X, answers, *, n_labels=1, n_trees=10, n_drawn=None, n_tried=None, shared=0.0, seed=0, strengths=(1.0,)):
     """A forest over rows X."""
     trees, n = [], len(X)
     for number in range(n_trees):
         times = np.empty(n, np.int64)
         random = forest.draw_rows(n, n_drawn or n, seed, number, times)
-        tree = one_tree(X, answers, times, n_labels, n_tried or X.shape[1], shared, random, leanings)
+        tree = one_tree(X, answers, times, n_labels, n_tried or X.shape[1], shared, random, strengths)
         trees.append(leaves_of(tree))
     return _joined(trees)
 
@@ -94,10 +94,10 @@ def problem(seed, n=40, n_columns=4, missing=0.0, ties=True, n_labels=3, known=0
 @settings(max_examples=40)
 def test_trees_are_those_of_the_plain_reference(seed, missing, ties, n, n_tried):
     X, answers = problem(seed, n, 4, missing, ties)
-    n_drawn, shared, leaning = max(n - seed % 3, 1), (seed % 4) / 4, (0.0, 0.3, 1.0, 10.0)[seed % 7 % 4]
+    n_drawn, shared, strength = max(n - seed % 3, 1), (seed % 4) / 4, (0.0, 0.3, 1.0, 10.0)[seed % 7 % 4]
     table = np.ascontiguousarray(X.T)
-    plain = reference.grown_forest(table, listed(answers), 3, 3, n_drawn, n_tried, shared, seed, leaning)
-    chosen = {"n_drawn": n_drawn, "n_tried": n_tried, "shared": shared, "seed": seed, "leanings": (leaning,)}
+    plain = reference.grown_forest(table, listed(answers), 3, 3, n_drawn, n_tried, shared, seed, strength)
+    chosen = {"n_drawn": n_drawn, "n_tried": n_tried, "shared": shared, "seed": seed, "strengths": (strength,)}
     trees = grown(X, answers, n_labels=3, n_trees=3, **chosen)
     tests = np.concatenate([X, problem(seed + 1, 10, 4, missing, ties)[0]])
     each = np.array([[reference.read_tree(tree, row) for tree in plain] for row in tests])
@@ -111,7 +111,7 @@ def test_trees_are_those_of_the_plain_reference(seed, missing, ties, n, n_tried)
 @settings(max_examples=5)
 def test_machine_code_does_what_the_python_text_says(seed, missing):
     X, answers = problem(seed, 15, 3, missing)
-    settings = {"n_labels": 3, "n_trees": 3, "n_tried": 2, "shared": 0.5, "seed": 2**61 + seed, "leanings": (1.0, 3.0)}
+    settings = {"n_labels": 3, "n_trees": 3, "n_tried": 2, "shared": 0.5, "seed": 2**61 + seed, "strengths": (1.0, 3.0)}
     compiled = grown(X, answers, **settings)
     means, drawn = predicted(compiled, X), np.random.default_rng(seed).random((3, 15)) < 0.6
     left_out, plain = np.empty((2, 15, 6)), np.empty((2, 15, 6))
@@ -152,11 +152,11 @@ def test_only_trees_grown_without_a_row_are_read_for_it():
 @given(SEEDS, st.sampled_from([0.0, 0.75]))
 def test_each_of_several_leanings_has_the_estimates_that_it_has_alone(seed, shared):
     X, answers = problem(seed, 25, 3)
-    leanings = (1.0, 0.0, 0.3, 10.0)
+    strengths = (1.0, 0.0, 0.3, 10.0)
     chosen = {"n_labels": 3, "shared": shared, "random": seed}
-    together = one_tree(X, answers, leanings=leanings, **chosen)
-    for i, leaning in enumerate(leanings):
-        single = one_tree(X, answers, leanings=(leaning,), **chosen)
+    together = one_tree(X, answers, strengths=strengths, **chosen)
+    for i, strength in enumerate(strengths):
+        single = one_tree(X, answers, strengths=(strength,), **chosen)
         assert same(together[:3], single[:3])
         np.testing.assert_array_equal(together.values[:, 3 * i : 3 * i + 3], single.values)
 
@@ -189,11 +189,11 @@ def test_without_a_column_that_varies_a_tree_is_the_mean_of_each_label():
 
 def test_leaves_split_until_nothing_is_left_to_tell_apart_and_lean_on_the_nodes_above():
     X, costs = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 0.0, 1.0, 1.0])
-    for seed, leaning in itertools.product(range(5), (0.0, 0.5, 1.0, 2.0)):
-        tree = one_tree(X, answers_of(costs), n_tried=1, random=seed, leanings=(leaning,))
+    for seed, strength in itertools.product(range(5), (0.0, 0.5, 1.0, 2.0)):
+        tree = one_tree(X, answers_of(costs), n_tried=1, random=seed, strengths=(strength,))
         first, last = alone(tree, np.array([[0.0], [3.0]]))[:, 0]
-        if len(tree.columns) == 3:  # the first split tells all: (0 + 0 + leaning / 2) / (2 + leaning)
-            leant = leaning / 2 / (2 + leaning)
+        if len(tree.columns) == 3:  # the first split tells all: (0 + 0 + strength / 2) / (2 + strength)
+            leant = strength / 2 / (2 + strength)
             assert (first, last) == (pytest.approx(leant), pytest.approx(1 - leant))
         assert first < 0.4 < 0.6 < last
 
@@ -250,7 +250,7 @@ def test_what_all_labels_share_does_not_widen_the_variance():
 def test_seed_number_and_rows_decide_the_trees():
     X, answers = problem(3, 40, ties=False)
     assert same(grown(X, answers, n_labels=3, seed=5), grown(X, answers, n_labels=3, seed=5))
-    fewer = Answers(answers.starts[:40], *(of[: answers.starts[39]] for of in answers[1:]))
+    fewer = KnownCosts(answers.starts[:40], *(of[: answers.starts[39]] for of in answers[1:]))
     firsts = [grown(X, answers, n_labels=3), grown(X, answers, n_labels=3, seed=1), grown(X[:39], fewer, n_labels=3)]
     roots = [(trees.columns[:20].tolist(), trees.numbers[:20].tolist()) for trees in firsts]
     assert all(roots[i] != roots[j] for i in range(3) for j in range(i))

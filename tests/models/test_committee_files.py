@@ -105,7 +105,7 @@ def test_costs_outside_the_candidates_are_replayed_as_they_were():
 def test_any_missing_or_misshapen_array_is_refused():
     saved = full().model_.saved()
     begun().restore_saved(saved)
-    assert {"undecided", "standing_alive", "forest_table", "rbf_weights", "cells"} <= saved.keys()
+    assert {"undecided", "leader_choice_alive", "forest_table", "rbf_weights", "cells"} <= saved.keys()
     accepted = []
     for name in sorted(
         saved.keys() - {"saving"} - {name for name in saved if name.endswith(("calibration", "since", "rule"))}
@@ -121,9 +121,9 @@ def test_any_missing_or_misshapen_array_is_refused():
 @pytest.mark.parametrize(
     "damage",
     [
-        {"standing_leader": np.array([3])},
-        {"standing_leader": np.array([-1])},
-        {"standing_alive": np.array([True, False, True])},  # the leader was dropped
+        {"leader_choice_leader": np.array([3])},
+        {"leader_choice_leader": np.array([-1])},
+        {"leader_choice_alive": np.array([True, False, True])},  # the leader was dropped
         {"undecided": np.array([True])},
         {"rbf_used": np.array([501])},
     ],

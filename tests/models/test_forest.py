@@ -172,8 +172,8 @@ class TestEdges:
         assert all(array.base is None for array in trees)  # the room for more nodes is given back
 
 
-class TestHardness:
-    def rows_of_unequal_hardness(self, n=600):
+class TestRowEffects:
+    def rows_of_unequal_effects(self, n=600):
         """Label 1 costs 0.1 less than label 0 in every row, but is asked about in hard rows only."""
         random = np.random.default_rng(0)
         X, hard = random.normal(size=(n, 3)), random.random(n) < 0.5
@@ -184,7 +184,7 @@ class TestHardness:
         return X, asked.astype(np.float32), cost
 
     def test_a_label_asked_about_in_hard_rows_only_does_not_seem_worse_than_it_is(self, monkeypatch):
-        X, asked, _ = self.rows_of_unequal_hardness()
+        X, asked, _ = self.rows_of_unequal_effects()
         assert np.nanmean(asked[:, 1]) > np.nanmean(asked[:, 0]) + 0.05  # it seems worse
         seen = learned(X, asked, n_trees=20).predict(check_rows(X)).mean(axis=0)
         assert seen[1] < seen[0]

@@ -1,4 +1,4 @@
-"""Laws of the standing of a committee's members."""
+"""Laws of the choice of a committee's leader."""
 
 from itertools import product
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface.models.leader_choice import Standing, estimated_costs
+from coalface.models.leader_choice import LeaderChoice, estimated_costs
 
 seeds = st.integers(0, 10**6)
 TO_LEAD, TO_DROP, FIRST_CHANGE, FIRST_DROP = 2.5, 6.0, 30, 300
@@ -31,60 +31,60 @@ def stream(seed, n_rounds, n_members=3):
 
 @given(seeds)
 def test_the_leader_changes_with_evidence_and_only_with_evidence(seed):
-    costs, standing = stream(seed, 120), Standing.of(3, leader=1)
+    costs, choice = stream(seed, 120), LeaderChoice.of(3, leader=1)
     for done in range(1, len(costs) + 1):
-        before = int(standing.leader[0])
-        standing.add(costs[done - 1])
+        before = int(choice.leader[0])
+        choice.add(costs[done - 1])
         against = evidence_of(costs[:done])[before]
         if done < FIRST_CHANGE or against.max() < TO_LEAD - 1e-9:
-            assert standing.leader[0] == before
+            assert choice.leader[0] == before
         elif against.max() > TO_LEAD + 1e-9:
-            assert standing.leader[0] == against.argmax() != before
+            assert choice.leader[0] == against.argmax() != before
 
 
 def test_members_of_equal_cost_never_take_the_lead_from_each_other():
-    standing = Standing.of(3, leader=2)
+    choice = LeaderChoice.of(3, leader=2)
     for cost in np.random.default_rng(0).random(500):
-        standing.add(np.full(3, cost))
-        assert standing.leader[0] == 2
-    assert standing.alive.all()
+        choice.add(np.full(3, cost))
+        assert choice.leader[0] == 2
+    assert choice.alive.all()
 
 
 @pytest.mark.parametrize("leader", [0, 1, 2])
 def test_a_member_that_costs_less_soon_leads_and_the_others_are_dropped_in_the_end(leader):
-    random, standing, led, dropped = np.random.default_rng(leader), Standing.of(3, leader), [], []
+    random, choice, led, dropped = np.random.default_rng(leader), LeaderChoice.of(3, leader), [], []
     for _ in range(FIRST_DROP):
-        standing.add((random.random(3) < [0.6, 0.1, 0.6]).astype(np.float64))
-        led.append(int(standing.leader[0]))
-        dropped.append(not standing.alive.all())
+        choice.add((random.random(3) < [0.6, 0.1, 0.6]).astype(np.float64))
+        led.append(int(choice.leader[0]))
+        dropped.append(not choice.alive.all())
     assert led[FIRST_CHANGE + 10 :] == [1] * (FIRST_DROP - FIRST_CHANGE - 10)
     assert dropped == [False] * (FIRST_DROP - 1) + [True]
-    assert standing.alive.tolist() == [False, True, False]
+    assert choice.alive.tolist() == [False, True, False]
 
 
 @given(seeds)
 def test_a_dropped_member_stays_dropped_and_the_leader_is_never_dropped(seed):
-    costs, standing = stream(seed, 360), Standing.of(3, leader=0)
+    costs, choice = stream(seed, 360), LeaderChoice.of(3, leader=0)
     costs[:, 2] = 1.0  # until it is dropped
     costs[:320, :2] *= 0.3
     costs[320:, 2], costs[320:, :2] = 0.0, 1.0  # then it is the best by far
-    alive = standing.alive.copy()
+    alive = choice.alive.copy()
     for cost in costs:
-        standing.add(cost)
-        assert not np.any(standing.alive & ~alive)
-        assert standing.alive[standing.leader[0]]
-        alive = standing.alive.copy()
-    assert not standing.alive[2]
+        choice.add(cost)
+        assert not np.any(choice.alive & ~alive)
+        assert choice.alive[choice.leader[0]]
+        alive = choice.alive.copy()
+    assert not choice.alive[2]
 
 
 @given(seeds)
 def test_the_mean_cost_lies_between_the_least_and_the_largest_cost(seed):
-    costs, standing = np.random.default_rng(seed).random((80, 3)), Standing.of(3, leader=0)
+    costs, choice = np.random.default_rng(seed).random((80, 3)), LeaderChoice.of(3, leader=0)
     for cost in costs:
-        standing.add(cost)
-    assert np.all(standing.mean_costs >= costs.min(axis=0))
-    assert np.all(standing.mean_costs <= costs.max(axis=0))
-    assert Standing.of(3, leader=0).mean_costs.tolist() == [0.0, 0.0, 0.0]
+        choice.add(cost)
+    assert np.all(choice.mean_costs >= costs.min(axis=0))
+    assert np.all(choice.mean_costs <= costs.max(axis=0))
+    assert LeaderChoice.of(3, leader=0).mean_costs.tolist() == [0.0, 0.0, 0.0]
 
 
 # -- estimates from what was asked

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface.kernels.forest import Answers
+from coalface.kernels.forest import KnownCosts
 from coalface.models.forest.row_effects import label_means, row_effects, shared_error, without_row_effects
 
 from ..kernels.test_forest import answers_of
@@ -18,7 +18,7 @@ def some_costs(seed, n=200, n_labels=4, hard=0.3, known=0.7):
 
 
 @given(st.integers(0, 10_000))
-def test_hardness_is_the_best_linear_prediction_of_what_errors_share(seed):
+def test_a_row_effect_is_the_best_linear_prediction_of_what_errors_share(seed):
     cost = some_costs(seed)
     answers, predicted = answers_of(cost), np.full((200, 4), 0.5)
     shared, found = shared_error(answers, predicted), row_effects(answers, predicted)
@@ -50,10 +50,10 @@ def test_rows_that_no_tree_was_grown_without_are_not_hard():
 
 
 def test_what_is_taken_out_of_a_row_is_taken_out_of_each_of_its_costs():
-    answers = Answers(np.array([0, 2, 2, 3]), np.array([0, 2, 1]), np.array([0.5, 0.75, 0.25]), np.ones(3))
+    answers = KnownCosts(np.array([0, 2, 2, 3]), np.array([0, 2, 1]), np.array([0.5, 0.75, 0.25]), np.ones(3))
     assert without_row_effects(answers, np.array([0.25, 9.0, -0.25])).costs.tolist() == [0.25, 0.5, 0.5]
 
 
 def test_the_mean_of_a_label_is_weighted():
-    answers = Answers(np.array([0, 1, 2]), np.array([1, 1]), np.array([0.0, 1.0]), np.array([3.0, 1.0]))
+    answers = KnownCosts(np.array([0, 1, 2]), np.array([1, 1]), np.array([0.0, 1.0]), np.array([3.0, 1.0]))
     assert label_means(answers, 3).tolist() == [[0.0, 0.25, 0.0]]

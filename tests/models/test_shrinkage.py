@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coalface.data.rows import check_rows
-from coalface.kernels.forest import Answers
+from coalface.kernels.forest import KnownCosts
 from coalface.models.forest import model as forest
 from coalface.models.forest.shrinkage import STRENGTHS, best_strength
 
@@ -55,7 +55,7 @@ def test_the_variance_of_few_trees_does_not_count_as_an_error():
 
 
 def test_answers_count_by_their_weights():
-    answers = Answers(np.array([0, 1, 2]), np.array([0, 0]), np.array([0.0, 1.0]), np.array([1.0, 3.0]))
+    answers = KnownCosts(np.array([0, 1, 2]), np.array([0, 0]), np.array([0.0, 1.0]), np.array([1.0, 3.0]))
     left_out = np.array([[[0.1], [0.6]], [[0.5], [0.9]]])
     assert best_strength(answers, left_out, np.zeros((2, 2, 1))) == 1
     assert best_strength(answers._replace(weights=np.array([3.0, 1.0])), left_out, np.zeros((2, 2, 1))) == 0

@@ -52,7 +52,7 @@ class Problem:
         return [k for k in range(self.n_labels) if len({cost for cost, _ in self.costs(rows, k)}) > 1]
 
 
-def estimates(problem, rows, above, shared, leaning, is_root):
+def estimates(problem, rows, above, shared, strength, is_root):
     """The estimated costs of a node, given those of the node above."""
     sums = [problem.sums(rows, k) for k in range(problem.n_labels)]
     change = sum(total - weight * above[k] for k, (total, weight) in enumerate(sums) if weight > 0)
@@ -62,7 +62,7 @@ def estimates(problem, rows, above, shared, leaning, is_root):
     for k, (total, weight) in enumerate(sums):
         expected = min(max(above[k] + moved, 0.0), 1.0)
         if weight > 0:
-            prior = 0.0 if is_root else leaning
+            prior = 0.0 if is_root else strength
             expected = (total + prior * expected) / (weight + prior)
         found.append(float(np.float32(expected)))
     return found
@@ -122,8 +122,8 @@ def best_split(problem, rows, labels, columns, n_tried, draws):
     return found
 
 
-def grown_tree(problem, rows, above, columns, n_tried, shared, leaning, draws, is_root=True):
-    values, labels = estimates(problem, rows, above, shared, leaning, is_root), problem.varying(rows)
+def grown_tree(problem, rows, above, columns, n_tried, shared, strength, draws, is_root=True):
+    values, labels = estimates(problem, rows, above, shared, strength, is_root), problem.varying(rows)
     split = best_split(problem, rows, labels, columns, n_tried, draws) if labels else None
     if split is None:
         return values
@@ -139,12 +139,12 @@ def grown_tree(problem, rows, above, columns, n_tried, shared, leaning, draws, i
     if math.isfinite(above_it):
         between = np.float32(threshold + (above_it - threshold) * np.float32(0.5))
         threshold = between if threshold < between < above_it else threshold
-    right = grown_tree(problem, rows[middle:], values, columns, n_tried, shared, leaning, draws, False)
-    left = grown_tree(problem, rows[:middle], values, columns, n_tried, shared, leaning, draws, False)
+    right = grown_tree(problem, rows[middle:], values, columns, n_tried, shared, strength, draws, False)
+    left = grown_tree(problem, rows[:middle], values, columns, n_tried, shared, strength, draws, False)
     return column, threshold, missing_left, left, right
 
 
-def grown_forest(table, answers, n_labels, n_trees, n_drawn, n_tried, shared, seed, leaning):
+def grown_forest(table, answers, n_labels, n_trees, n_drawn, n_tried, shared, seed, strength):
     n, forest = len(answers), []
     for number in range(n_trees):
         columns = [j for j in range(len(table)) if len(np.unique(table[j], equal_nan=True)) > 1]
@@ -153,7 +153,7 @@ def grown_forest(table, answers, n_labels, n_trees, n_drawn, n_tried, shared, se
             times[draws.below(n)] += 1
         rows = [row for row in range(n) if times[row]]
         problem = Problem(table, answers, times, n_labels)
-        forest.append(grown_tree(problem, rows, [0.5] * n_labels, columns, n_tried, shared, leaning, draws))
+        forest.append(grown_tree(problem, rows, [0.5] * n_labels, columns, n_tried, shared, strength, draws))
     return forest
 
 

@@ -101,6 +101,8 @@ def _with_options(problem: CoalfaceError | DoubtfulColumnWarning, options: Mappi
 def _hint(parameter: str, value: object, options: Mapping[str, str]) -> str | None:
     if parameter == "add_label":  # only the verbs that teach a trained model suggest it
         return f"coalface labels MODEL --add {quote(str(value))}" if {"more", "fill_gaps"} & options.keys() else None
+    if parameter.endswith("_column") and "columns" in options:
+        return f"{options['columns']} {parameter.removesuffix('_column')}=NAME"
     if parameter in options:
         return options[parameter] if value is None or value is True else f"{options[parameter]} {quote(str(value))}"
     if "reader" in options and parameter in READER_OPTIONS:

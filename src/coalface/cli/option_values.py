@@ -108,15 +108,28 @@ def numbers_in(option: str, text: str | None) -> dict[str, float]:
     """
     from coalface.data.formats.text_lines import is_number
 
-    numbers: dict[str, float] = {}
+    pairs = pairs_in(option, text, "NAME=NUMBER")
+    for name, number in pairs.items():
+        if not is_number(number):
+            raise InputError(f"{option} must be NAME=NUMBER,NAME=NUMBER, got '{name}={number}'. Write it like a=1,b=2.")
+    return {name: float(number) for name, number in pairs.items()}
+
+
+def pairs_in(option: str, text: str | None, form: str) -> dict[str, str]:
+    """The pairs in a list such as ``model=llm,loss=wrong``.
+
+    >>> pairs_in("--columns", "model=llm, loss=wrong", "ROLE=COLUMN")
+    {'model': 'llm', 'loss': 'wrong'}
+    """
+    pairs: dict[str, str] = {}
     for part in text.split(",") if text else []:
-        name, _, number = (piece.strip() for piece in part.rpartition("="))
-        if not name or not is_number(number):
-            raise InputError(f"{option} must be NAME=NUMBER,NAME=NUMBER, got {part!r}. Write it like a=1,b=2.")
-        if name in numbers:
+        name, _, value = (piece.strip() for piece in part.rpartition("="))
+        if not name or not value:
+            raise InputError(f"{option} must be {form},{form}, got {part!r}. Separate the parts with commas.")
+        if name in pairs:
             raise InputError(f"{option} must have each name once, got {name!r} twice. Leave one of them out.")
-        numbers[name] = float(number)
-    return numbers
+        pairs[name] = value
+    return pairs
 
 
 def interactions_in(text: str) -> int | list[list[list[int]]]:

@@ -11,15 +11,7 @@ import typer
 from coalface.cli import options
 from coalface.cli.learner_options import ROUTER, LearnerSettings
 from coalface.cli.option_groups import OptionGroup
-from coalface.cli.option_values import (
-    budget_in,
-    check_new,
-    check_output,
-    embedder_in,
-    given,
-    names_in,
-    numbers_in,
-)
+from coalface.cli.option_values import budget_in, check_new, check_output, embedder_in, given, numbers_in, pairs_in
 from coalface.cli.screen import counted, print_table, show
 from coalface.errors import InputError
 
@@ -31,23 +23,26 @@ if TYPE_CHECKING:
 class ColumnNames(OptionGroup):
     """The columns of a table of outcomes; those left out have the names of the training, or the usual ones."""
 
-    model_column: Annotated[str | None, typer.Option(help="The column of the model; by default model.")] = None
-    loss_column: Annotated[
-        str | None, typer.Option(help="The column of the loss, from 0 to 1; by default loss or cost.")
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROLE=COLUMN,...",
+            help="The columns of the model, of its loss from 0 to 1, of the price of its run and of the request's id, "
+            "where they are not called model, loss (or cost), price and id: such as model=llm,loss=wrong.",
+        ),
     ] = None
-    price_column: Annotated[str | None, typer.Option(help="The column of what a run has cost; by default price.")] = (
-        None
-    )
-    id_column: Annotated[str | None, typer.Option(help="The column of the request's id; by default id.")] = None
-    ignore: Annotated[str | None, typer.Option(help="Columns to leave out, such as day,user.")] = None
+    ignore: options.Ignore = None
 
     def within(self, others: "OutcomeColumns") -> "OutcomeColumns":
         """The columns with these names, and those of ``others`` that the user did not name."""
-        left = None if self.ignore is None else tuple(names_in("--ignore", self.ignore))
-        names = {"model": self.model_column, "loss": self.loss_column, "price": self.price_column, "id": self.id_column}
-        return replace(others, **given(**names, ignore=left))
+        named = pairs_in("--columns", self.columns, "ROLE=COLUMN")
+        for role in named:
+            if role not in _ROLES:
+                raise InputError(f"--columns has no {role!r}. Use some of {', '.join(_ROLES)}.")
+        return replace(others, **named, **given(ignore=None if self.ignore is None else tuple(self.ignore)))
 
 
+_ROLES = ("model", "loss", "price", "id")
 _UNIT_VALUE = 1.0  # what a loss of 1 costs, unless the user says otherwise
 
 
@@ -72,7 +67,7 @@ def train(
         str | None,
         options.amounts("What --active may spend: price=5, in the unit of the prices, or costs=500 outcomes."),
     ] = None,
-    columns: ColumnNames,
+    naming: ColumnNames,
     features: options.Features = None,
     settings: Annotated[LearnerSettings, ROUTER],
     format: options.Format = "auto",
@@ -90,7 +85,7 @@ def train(
     check_output(model, "--model")
     if budget is not None and not active:
         raise InputError("--budget limits what --active asks for. Pass --active, too, or leave out --budget.")
-    named = columns.within(OutcomeColumns())
+    named = naming.within(OutcomeColumns())
     outcomes = Outcomes.read(table, named, format=format)
     parameters = {**settings.parts(), **given(features=embedder_in(features), budget=budget_in(budget))}
     prices = prices_in(price, outcomes)
@@ -195,7 +190,7 @@ def report(
     ] = None,
     *,
     ledger: LedgerFile = None,
-    columns: ColumnNames,
+    naming: ColumnNames,
     figure: Annotated[Path | None, typer.Option(help="Draw quality against price: a file .svg, .png or .pdf.")] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -220,7 +215,7 @@ def report(
         show(found.to_json(), lambda: print_table("Routing", ("number", "value"), found.rows()), as_json=as_json)
         return
     trained = OutcomeColumns() if router.columns is None else router.columns.remembered()
-    outcomes = Outcomes.read(table, columns.within(trained), router.models.tolist())
+    outcomes = Outcomes.read(table, naming.within(trained), router.models.tolist())
     paid = outcomes.price if outcomes.has_prices else None
     trade_off = router.trade_off(outcomes.examples, outcomes.loss, paid=paid)
     typer.echo(trade_off.to_json() if as_json else trade_off.table())

@@ -8,7 +8,7 @@ to the side that fits better. Columns that are constant over the rows change not
 All labels share the splits. So what makes a row costly whatever the label is the same for all of them in every tree,
 and cancels out when labels are compared. A leaf has few answers about each label, or none: its estimate starts from
 that of the node above, moved as the answers about other labels are moved. How many answers the node above weighs is its
-leaning; a tree may have estimates for several leanings, one after the other.
+strength; a tree may have estimates for several strengths, one after the other.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ _HALF = np.float32(0.5)
 SUM, WEIGHT, LOWEST, HIGHEST = range(4)
 
 
-class Answers(NamedTuple):
+class KnownCosts(NamedTuple):
     """The known costs of rows, one row after the other."""
 
     starts: I64  # (rows + 1,)
@@ -46,10 +46,10 @@ class GrownTree(NamedTuple):
     columns: I32  # (nodes,) ``LEAF`` in a leaf
     numbers: F32  # (nodes,) the threshold, up to which values go left
     left: I32  # (nodes,) the left child; its complement ~left if missing values go left
-    values: F32  # (nodes, leanings x K) the estimated costs
+    values: F32  # (nodes, strengths x K) the estimated costs
 
 
-class Scratch(NamedTuple):
+class TreeScratch(NamedTuple):
     """Working memory of growing a tree."""
 
     columns: I64  # (columns,) in a random order
@@ -62,9 +62,9 @@ class Scratch(NamedTuple):
     bins: F64  # (bins, K, 2) sums and weights of the costs in each bin
 
 
-def new_scratch(columns: I64, n_rows: int, n_labels: int) -> Scratch:
+def new_tree_scratch(columns: I64, n_rows: int, n_labels: int) -> TreeScratch:
     """Working memory for trees over at most so many rows."""
-    return Scratch(
+    return TreeScratch(
         columns.copy(),
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.float32),
@@ -94,7 +94,7 @@ def _threshold(values: F32, start: int, stop: int, lowest: np.float32, highest: 
 
 
 @called
-def measure(answers: Answers, times: I64, start: int, stop: int, scratch: Scratch) -> int:
+def measure(answers: KnownCosts, times: I64, start: int, stop: int, scratch: TreeScratch) -> int:
     """Sum up the costs of each label in a node; returns the number of labels whose costs vary."""
     starts, labels, costs, weights = answers
     node, rows, varies, varying, n_varying = scratch.node, scratch.rows, scratch.varies, scratch.labels, 0
@@ -116,15 +116,15 @@ def measure(answers: Answers, times: I64, start: int, stop: int, scratch: Scratc
 
 
 @called
-def set_estimates(values: F32, node: F64, shared: float, leanings: F64, is_root: bool) -> None:
-    """Estimate the costs of a node; ``values`` (leanings x K,) are those of the node above, and are replaced.
+def set_estimates(values: F32, node: F64, shared: float, strengths: F64, is_root: bool) -> None:
+    """Estimate the costs of a node; ``values`` (strengths x K,) are those of the node above, and are replaced.
 
-    ``shared`` is the share of the mean change of the answered labels that counts for every label. A leaning is the
+    ``shared`` is the share of the mean change of the answered labels that counts for every label. A strength is the
     weight of the node above; each has K estimates of its own.
     """
     n_labels = node.shape[1]
-    for i in range(leanings.shape[0]):
-        first, prior, change, weight = i * n_labels, 0.0 if is_root else leanings[i], 0.0, 0.0
+    for i in range(strengths.shape[0]):
+        first, prior, change, weight = i * n_labels, 0.0 if is_root else strengths[i], 0.0, 0.0
         for k in range(n_labels):
             if node[WEIGHT, k] > 0.0:
                 change += node[SUM, k] - node[WEIGHT, k] * values[first + k]
@@ -139,7 +139,7 @@ def set_estimates(values: F32, node: F64, shared: float, leanings: F64, is_root:
 
 @called
 def _fill_bins(
-    thresholds: F32, answers: Answers, times: I64, start: int, stop: int, scratch: Scratch, n_varying: int
+    thresholds: F32, answers: KnownCosts, times: I64, start: int, stop: int, scratch: TreeScratch, n_varying: int
 ) -> None:
     """Sum up the costs between the thresholds, which ascend, and those of missing values."""
     starts, labels, costs, weights = answers
@@ -164,7 +164,7 @@ def _fill_bins(
 
 
 @called
-def _fit(scratch: Scratch, n_varying: int, last_bin: int, missing_left: bool) -> float:
+def _fit(scratch: TreeScratch, n_varying: int, last_bin: int, missing_left: bool) -> float:
     """How much of the squared costs the means of two sides explain; the left one has the bins up to ``last_bin``."""
     bins, node, varying, fit = scratch.bins, scratch.node, scratch.labels, 0.0
     for j in range(n_varying):
@@ -187,13 +187,13 @@ def _fit(scratch: Scratch, n_varying: int, last_bin: int, missing_left: bool) ->
 @allocating
 def best_split(
     table: F32,
-    answers: Answers,
+    answers: KnownCosts,
     times: I64,
     start: int,
     stop: int,
     n_varying: int,
     n_tried: int,
-    scratch: Scratch,
+    scratch: TreeScratch,
     random: U64,
 ) -> tuple[int, np.float32, bool]:
     """The best split tried: its column (``LEAF`` if there is none), threshold, and whether missing values go left.
@@ -255,19 +255,19 @@ def _partition(
 @allocating
 def grow_tree(
     table: F32,
-    answers: Answers,
+    answers: KnownCosts,
     times: I64,
     n_tried: int,
     shared: float,
-    leanings: F64,
-    scratch: Scratch,
+    strengths: F64,
+    scratch: TreeScratch,
     random: U64,
     tree: GrownTree,
 ) -> int:
     """Grow one tree over the rows that count at least once, ``times`` each; returns the number of its nodes.
 
     ``table`` (columns, rows) has the features, of which those in the scratch are used; ``tree`` needs room for twice as
-    many nodes as there are such rows. The splits do not depend on the ``leanings``.
+    many nodes as there are such rows. The splits do not depend on the ``strengths``.
     """
     stack, rows, n, n_nodes, depth = scratch.stack, scratch.rows, 0, 1, 1
     for row in range(times.shape[0]):
@@ -280,7 +280,7 @@ def grow_tree(
         depth -= 1
         start, stop, node = stack[depth, 0], stack[depth, 1], stack[depth, 2]
         n_varying = measure(answers, times, start, stop, scratch)
-        set_estimates(tree.values[node], scratch.node, shared, leanings, node == 0)
+        set_estimates(tree.values[node], scratch.node, shared, strengths, node == 0)
         tree.columns[node], tree.numbers[node], tree.left[node] = LEAF, np.float32(0.0), 0
         if n_varying == 0:
             continue

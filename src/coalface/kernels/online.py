@@ -8,7 +8,7 @@ the same bits as a row-by-row one.
 import numpy as np
 
 from coalface.kernels.budgets import count_asked_row, count_spending
-from coalface.kernels.calibration import set_audited, update_calibration
+from coalface.kernels.calibration import update_calibration
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.features import claim_slots
 from coalface.kernels.implied import learn_settled
@@ -20,12 +20,12 @@ from coalface.kernels.regression import (
 )
 from coalface.kernels.rounds import (
     close_round,
+    close_told,
     copy_decision,
+    copy_row,
     forget_known_parts,
     price_paid,
     set_candidates,
-    set_offsets,
-    set_prices,
     update_regret,
 )
 from coalface.kernels.row_decisions import decide_row, predict_row, range_row
@@ -47,7 +47,7 @@ from coalface.kernels.state import (
     Told,
     Until,
 )
-from coalface.kernels.stopping import fill_outlook, reset_saving, saving_is_below, update_saving, update_saving_from
+from coalface.kernels.stopping import fill_outlook, reset_saving, saving_is_below, update_saving
 from coalface.kernels.turns import answer_in_turn, asks_in_turn, drop_answered, finish_decision, mark_next
 
 
@@ -121,7 +121,7 @@ def predict_rows(
         n = gather(model, settings, scratch, rows, row)
         predict(model, scratch, n)
         set_candidates(settings, scratch, candidates, row)
-        set_offsets(settings, scratch, offsets, row)
+        copy_row(settings, offsets, row, scratch.offset)
         best[row] = best_answer(settings, scratch.candidates, scratch.predicted, scratch.offset)
         if predicted.shape[0] > 0:
             for k in range(settings.n_labels):
@@ -192,8 +192,8 @@ def ask_rows(
         n = gather(model, settings, scratch, rows, row)
         predict_row(model, settings, scratch, n)
         set_candidates(settings, scratch, candidates, row)
-        set_offsets(settings, scratch, rounds.offsets, row)
-        set_prices(settings, scratch, rounds.prices, row)
+        copy_row(settings, rounds.offsets, row, scratch.offset)
+        copy_row(settings, rounds.prices, row, scratch.prices)
         n_asked = decide_row(model, settings, scratch, n, round_number, True)
         n_asked = finish_decision(settings, scratch, groups, already_asked, row, n_asked)
         count_asked_row(settings, scratch, n_asked)
@@ -222,8 +222,8 @@ def tell_rows(
 
     Returns the first row that the model has no room for, or the number of rows.
     """
-    candidates, costs, asked, outlook = told.candidates, told.costs, told.asked, told.outlook
-    truths, weights, weighted = told.truth, told.weights, told.weights.shape[0] > 0
+    candidates, costs, asked = told.candidates, told.costs, told.asked
+    weights, weighted = told.weights, told.weights.shape[0] > 0
     row_candidates, row_mask, row_costs, row_weights = (
         scratch.candidates,
         scratch.mask,
@@ -237,7 +237,7 @@ def tell_rows(
         if not has_room(model, scratch, n):
             return row
         set_candidates(settings, scratch, candidates, row)
-        set_offsets(settings, scratch, told.offsets, row)
+        copy_row(settings, told.offsets, row, scratch.offset)
         n_known = 0
         for k in range(settings.n_labels):
             n_known += row_candidates[k] and not np.isnan(costs[row, k])
@@ -255,13 +255,7 @@ def tell_rows(
                 update_regret(model, settings, scratch)
                 learn_settled(model, settings, scratch, n)
             count_best(model, learn_known(model, settings, scratch, n, weighted))
-        if not late:
-            update_saving_from(model, settings, scratch, outlook, row)
-            if outlook.shape[0] > 0 and told.audited.shape[0] > 0:
-                set_audited(settings, scratch, told.audited, row)
-                update_calibration(model, settings, scratch)
-        scratch.truth[0] = truths.shape[0] > 0 and truths[row]
-        close_round(model, settings, scratch, late)
+        close_told(model, settings, scratch, told, late, row)
     return int(n_rows)
 
 
@@ -368,8 +362,8 @@ def simulate_rows(
         if not has_room(model, scratch, n):
             return position
         set_candidates(settings, scratch, candidates, row)
-        set_offsets(settings, scratch, given.offsets, row)
-        set_prices(settings, scratch, given.prices, row)
+        copy_row(settings, given.offsets, row, scratch.offset)
+        copy_row(settings, given.prices, row, scratch.prices)
         n_asked = decide_and_answer(model, settings, scratch, n, costs[row])
         if mask.shape[0] > 0:
             truth[position] = scratch.truth[0]

@@ -2,20 +2,17 @@
 
 import numpy as np
 
-from coalface.kernels.calibration import set_audited, update_calibration
 from coalface.kernels.compile import kernel
-from coalface.kernels.fill_in import Implications
+from coalface.kernels.implied_costs import Implications
 from coalface.kernels.rounds import (
-    close_round,
+    close_told,
     copy_decision,
+    copy_row,
     forget_known_parts,
     set_candidates,
-    set_offsets,
-    set_prices,
 )
 from coalface.kernels.rules import best_answer, decide, is_new
 from coalface.kernels.state import F32, I64, Bool, Counted, RoundArrays, Scratch, Settings, Told
-from coalface.kernels.stopping import update_saving_from
 from coalface.kernels.turns import asks_in_turn, drop_answered, drop_implied, finish_decision, mark_next
 
 
@@ -27,7 +24,7 @@ def best_answers(
     forget_known_parts(scratch)
     for row in range(predicted.shape[0]):
         set_candidates(settings, scratch, candidates, row)
-        set_offsets(settings, scratch, offsets, row)
+        copy_row(settings, offsets, row, scratch.offset)
         best[row] = best_answer(settings, scratch.candidates, predicted[row], scratch.offset)
 
 
@@ -55,8 +52,8 @@ def decide_rows(
                 lowest[row, k] = np.float32(0.0)
                 highest[row, k] = np.float32(1.0)
         set_candidates(settings, scratch, candidates, row)
-        set_offsets(settings, scratch, rounds.offsets, row)
-        set_prices(settings, scratch, rounds.prices, row)
+        copy_row(settings, rounds.offsets, row, scratch.offset)
+        copy_row(settings, rounds.prices, row, scratch.prices)
         for k in range(settings.n_labels):
             of_row[k] = predicted[row, k]
             low_of_row[k] = lowest[row, k]
@@ -75,12 +72,11 @@ def decide_rows(
 @kernel
 def close_rows(counts: Counted, settings: Settings, scratch: Scratch, told: Told, late: bool) -> None:
     """Update the counts for rows that were learned and, unless their answers are late, close their rounds."""
-    candidates, costs, asked, outlook = told.candidates, told.costs, told.asked, told.outlook
-    truths, offset = told.truth, scratch.offset
+    candidates, costs, asked, offset = told.candidates, told.costs, told.asked, scratch.offset
     forget_known_parts(scratch)
     for row in range(costs.shape[0]):
         set_candidates(settings, scratch, candidates, row)
-        set_offsets(settings, scratch, told.offsets, row)
+        copy_row(settings, told.offsets, row, scratch.offset)
         cheapest = -1
         for k in range(settings.n_labels):
             allowed = scratch.candidates[k]
@@ -91,10 +87,4 @@ def close_rows(counts: Counted, settings: Settings, scratch: Scratch, told: Told
                 cheapest = k
         if cheapest >= 0:
             counts.was_best[cheapest] += 1
-        if not late:
-            update_saving_from(counts, settings, scratch, outlook, row)
-            if outlook.shape[0] > 0 and told.audited.shape[0] > 0:
-                set_audited(settings, scratch, told.audited, row)
-                update_calibration(counts, settings, scratch)
-        scratch.truth[0] = truths.shape[0] > 0 and truths[row]
-        close_round(counts, settings, scratch, late)
+        close_told(counts, settings, scratch, told, late, row)

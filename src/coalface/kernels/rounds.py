@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from coalface.kernels.calibration import set_audited, update_calibration
 from coalface.kernels.compile import inlined, kernel
 from coalface.kernels.history import note_counts
 from coalface.kernels.rules import best_answer
@@ -19,7 +20,9 @@ from coalface.kernels.state import (
     RoundArrays,
     Scratch,
     Settings,
+    Told,
 )
+from coalface.kernels.stopping import update_saving_from
 
 _REGRET_MEMORY = 20.0  # answered examples: the window of the moving average of the regret
 
@@ -42,21 +45,11 @@ def forget_known_parts(scratch: Scratch) -> None:
 
 
 @inlined
-def set_offsets(settings: Settings, scratch: Scratch, offsets: F32, row: int) -> None:
-    """Copy the known parts of a row's costs to scratch; an empty array has none: see ``forget_known_parts``."""
-    if offsets.shape[0] > 0:
-        offset = scratch.offset
+def copy_row(settings: Settings, given: F32, row: int, target: F32) -> None:
+    """Copy the known parts of a row's costs, or its prices, to scratch; an empty array has none: see above."""
+    if given.shape[0] > 0:
         for k in range(settings.n_labels):
-            offset[k] = offsets[row, k]
-
-
-@inlined
-def set_prices(settings: Settings, scratch: Scratch, prices: F32, row: int) -> None:
-    """Copy the prices of the questions about a row to scratch; an empty array has none."""
-    if prices.shape[0] > 0:
-        own_prices = scratch.prices
-        for k in range(settings.n_labels):
-            own_prices[k] = prices[row, k]
+            target[k] = given[row, k]
 
 
 @inlined
@@ -91,6 +84,18 @@ def close_round(counts: Counted, settings: Settings, scratch: Scratch, late: boo
     counters[EXAMPLES_QUERIED] += n_asked > 0
     counters[SILENT_ROUNDS] = 0 if n_asked > 0 else counters[SILENT_ROUNDS] + 1
     note_counts(counters)
+
+
+@inlined
+def close_told(counts: Counted, settings: Settings, scratch: Scratch, told: Told, late: bool, row: int) -> None:
+    """Update what audits and savings are estimated from, then close the round of a row whose answers were learned."""
+    if not late:
+        update_saving_from(counts, settings, scratch, told.outlook, row)
+        if told.outlook.shape[0] > 0 and told.audited.shape[0] > 0:
+            set_audited(settings, scratch, told.audited, row)
+            update_calibration(counts, settings, scratch)
+    scratch.truth[0] = told.truth.shape[0] > 0 and told.truth[row]
+    close_round(counts, settings, scratch, late)
 
 
 @inlined

@@ -42,7 +42,7 @@ from coalface.kernels.state import (
 
 MEMORY = 2000.0  # rounds: up to here the means are arithmetic, later exponentially weighted
 MIN_ROUNDS = 100.0  # rounds that an estimate needs
-_Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
+NORMAL_QUANTILE = 1.959963984540054  # 97.5 %
 
 
 @inlined
@@ -136,7 +136,7 @@ def _half_width(saving: F64) -> float:
     """
     if saving[ROUNDS] < MIN_ROUNDS:
         return np.inf
-    per_round = _Z * _Z * saving[SQUARED_SHARES]
+    per_round = NORMAL_QUANTILE * NORMAL_QUANTILE * saving[SQUARED_SHARES]
     skewed = 0.5 * per_round * saving[STEP]
     spread = per_round * saving[VARIANCE] / (1.0 - saving[SQUARED_SHARES])
     return float(skewed + np.sqrt(skewed * skewed + spread))

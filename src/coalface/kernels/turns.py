@@ -10,8 +10,8 @@ import numpy as np
 from coalface.kernels.codes import COAL
 from coalface.kernels.compile import called, inlined, kernel
 from coalface.kernels.draws import uniform
-from coalface.kernels.fill_in import Implications, fill_in
-from coalface.kernels.rounds import forget_known_parts, set_offsets, set_prices
+from coalface.kernels.implied_costs import Implications, write_implied_costs
+from coalface.kernels.rounds import copy_row, forget_known_parts
 from coalface.kernels.rules import in_warm_up, prefer_truth
 from coalface.kernels.state import (
     ANSWERED,
@@ -112,8 +112,8 @@ def answer_rows(
     """
     forget_known_parts(scratch)
     for row in range(asked.shape[0]):
-        set_offsets(settings, scratch, rounds.offsets, row)
-        set_prices(settings, scratch, rounds.prices, row)
+        copy_row(settings, rounds.offsets, row, scratch.offset)
+        copy_row(settings, rounds.prices, row, scratch.prices)
         for k in range(settings.n_labels):
             asked[row, k] = rounds.mask[row, k]
         if asks_in_turn(counts, settings, first_round + row) and not rounds.truth[row]:
@@ -176,7 +176,7 @@ def drop_implied(settings: Settings, scratch: Scratch, implications: Implication
     if implications.pairs.shape[1] == 0:
         return
     filled, mask, reasons, lowest = scratch.gradient, scratch.mask, scratch.reasons, scratch.lowest  # gradient: reused
-    fill_in(implications, scratch.costs[: settings.n_labels], filled[: settings.n_labels])
+    write_implied_costs(implications, scratch.costs[: settings.n_labels], filled[: settings.n_labels])
     offset, least, least_answer = scratch.offset, _NOTHING_KNOWN, _NOTHING_KNOWN
     candidates, costs = scratch.candidates, scratch.costs
     for k in range(settings.n_labels):

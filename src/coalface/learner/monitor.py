@@ -23,12 +23,11 @@ from coalface.kernels.state import (
     SQUARED_SHARES,
     Counted,
 )
-from coalface.kernels.stopping import saving_interval, saving_is_below
+from coalface.kernels.stopping import NORMAL_QUANTILE, saving_interval, saving_is_below
 from coalface.learner.parameters import audits_of, rule_of
 from coalface.learner.state import LearnerState, is_begun, settings_of
 
 Mask = NDArray[np.bool_]
-_Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 _OFTEN = 10  # examples on which a label was best; one that was best less often is rare
 LEAST_SILENCE = 500  # rounds without a question before the warning is considered
 _LARGE_REGRET = 0.25  # mean regret of the latest answered examples, with costs scaled to [0, 1]
@@ -142,9 +141,9 @@ class Calibration:
         """The calibration after so many audits and misses; nothing is known before the first audit."""
         if not audits:
             return cls(stated, 0.0, 0.0, 1.0, 0, slack_factor)
-        share, extra = misses / audits, _Z * _Z / audits
+        share, extra = misses / audits, NORMAL_QUANTILE * NORMAL_QUANTILE / audits
         middle = (share + extra / 2) / (1 + extra)
-        half = _Z / (1 + extra) * float(np.sqrt(share * (1 - share) / audits + extra / audits / 4))
+        half = NORMAL_QUANTILE / (1 + extra) * float(np.sqrt(share * (1 - share) / audits + extra / audits / 4))
         return cls(stated, share, max(middle - half, 0.0), min(middle + half, 1.0), audits, slack_factor)
 
     def __str__(self) -> str:

@@ -16,7 +16,7 @@ from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.classes import cost_ranges
-from coalface.kernels.fill_in import Due, Implications, no_implications, store_until_due
+from coalface.kernels.implied_costs import Due, Implications, no_implications, store_until_due
 from coalface.kernels.state import MOST_IMPLIED, RoundArrays, Settings
 from coalface.models.class_fit import ClassFit
 from coalface.models.contract import CostModel

@@ -17,8 +17,8 @@ from coalface.data.rows import Rows
 from coalface.errors import FileFormatError, InputError, shortened
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.codes import FIXED_SLACK
-from coalface.kernels.fill_in import Implications
-from coalface.kernels.state import NO_ROUNDS, ROUND, Model, RoundArrays, Settings, Until, new_scratch
+from coalface.kernels.implied_costs import Implications
+from coalface.kernels.state import ROUND, Model, RoundArrays, Settings, Until, new_scratch
 from coalface.models.classes import ClassModel
 from coalface.models.contract import NO_IMPLICATIONS, CostModel
 from coalface.models.forest import ForestModel
@@ -32,12 +32,12 @@ from coalface.models.joining import (
     suit_all,
 )
 from coalface.models.joint import JointModel
-from coalface.models.leader_choice import Standing, estimated_costs
+from coalface.models.leader_choice import LeaderChoice, estimated_costs
 from coalface.models.model_arrays import copy_saved
 from coalface.models.online import OnlineModel
 from coalface.models.round_arrays import answer_chances, one_round
 from coalface.models.serving import Served, ServedRun
-from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Mask, Ranged, RunArrays
+from coalface.models.values import NO_COSTS, NO_MASK, NO_WEIGHTS, Costs, FeatureEffects, Labels, Mask, Ranged, RunArrays
 
 
 def _one_by_one(rows: Rows, rounds: RoundArrays) -> list[tuple[Rows, RoundArrays]]:
@@ -68,7 +68,7 @@ class CommitteeModel(CostModel):
     paces_budgets = True
     models: list[CostModel]
     joined: tuple[str, ...]  # the names of the members after the online model
-    standing: Standing
+    leader_choice: LeaderChoice
     undecided: bool  # whether no row was learned yet
 
     def __init__(
@@ -87,7 +87,7 @@ class CommitteeModel(CostModel):
         begun.n_labels, begun.settings, begun.lock = n_labels, settings, RLock()
         begun.scratch = new_scratch(n_labels, 0)
         begun.models, begun.joined = [self._first_member().begin(n_labels, settings)], ()
-        begun.standing, begun.undecided = Standing.of(1, 0), True
+        begun.leader_choice, begun.undecided = LeaderChoice.of(1, 0), True
         begun.active = np.ones(n_labels, np.bool_)
         return begun
 
@@ -109,7 +109,7 @@ class CommitteeModel(CostModel):
         return {"joining": list(self.joining), "online": online}
 
     def add_label(self, first_round: int) -> None:
-        """Every member takes in one more label; the standing of the members stays as it is."""
+        """Every member takes in one more label; the choice of the leader stays as it is."""
         with interrupts_put_off(), self.lock:
             for model in self.models:
                 model.add_label(first_round)
@@ -126,15 +126,15 @@ class CommitteeModel(CostModel):
     def members(self) -> list[Member]:
         """The members, with what their answers have cost recently."""
         with self.lock:  # a row learned in another thread could let members join or leave
-            standing, leader = self.standing, int(self.standing.leader[0])
+            leader_choice, leader = self.leader_choice, int(self.leader_choice.leader[0])
             names = ["online", *self.joined]
-            facts = list(zip(names, standing.mean_costs.tolist(), standing.alive.tolist(), strict=True))
+            facts = list(zip(names, leader_choice.mean_costs.tolist(), leader_choice.alive.tolist(), strict=True))
         return [Member(name, cost, i == leader, not alive) for i, (name, cost, alive) in enumerate(facts)]
 
     @property
     def leader(self) -> CostModel:
         """The member that predicts and asks."""
-        return self.models[int(self.standing.leader[0])]
+        return self.models[int(self.leader_choice.leader[0])]
 
     @property
     def alone(self) -> OnlineModel | None:
@@ -185,13 +185,7 @@ class CommitteeModel(CostModel):
         """The leader."""
         return self.leader
 
-    def answer(
-        self,
-        rows: Rows,
-        settings: Settings,
-        candidates: Mask = NO_ROUNDS.candidates,
-        offsets: Costs = NO_ROUNDS.offsets,
-    ) -> NDArray[np.int64]:
+    def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_MASK, offsets: Costs = NO_COSTS) -> Labels:
         """The index of the best label of each row; K stands for abstaining. ``offsets`` are known parts of costs."""
         with self.lock:
             return self.leader.answer(rows, settings, candidates, offsets)
@@ -311,13 +305,15 @@ class CommitteeModel(CostModel):
     def _dismiss(self) -> None:
         """Leave the online model alone."""
         del self.models[1:]
-        self.joined, self.standing = (), Standing.of(1, 0)
+        self.joined, self.leader_choice = (), LeaderChoice.of(1, 0)
 
     def _join(self, names: Iterable[str], *, serving: bool = False) -> None:
         self.joined = tuple(names)
         self.models += [JOINING[name]().begin(self.n_labels, self.settings) for name in self.joined]
         self._align_members()
-        self.standing = Standing.of(len(self.models), first_leader(self.joined, self.n_labels, serving=serving))
+        self.leader_choice = LeaderChoice.of(
+            len(self.models), first_leader(self.joined, self.n_labels, serving=serving)
+        )
 
     def _align_members(self) -> None:
         """Tell members that join which labels are retired, and when each was added."""
@@ -338,13 +334,13 @@ class CommitteeModel(CostModel):
         offset: NDArray[Any],
         times: float = 1.0,
     ) -> None:
-        """Add what the members' answers for a row cost to their standing; all arrays are (K,)."""
+        """Count what the members' answers for a row cost, and choose the leader; all arrays are (K,)."""
         expected = None
-        for model, own, alive in zip(self.models, predicted, self.standing.alive, strict=True):
+        for model, own, alive in zip(self.models, predicted, self.leader_choice.alive, strict=True):
             if isinstance(model, JointModel) and alive:
                 expected = model.expected(own, known[None])[0]
         costs = estimated_costs(np.concatenate(predicted), candidates, known, chances, offset, expected)
-        self.standing.add(costs, times)
+        self.leader_choice.add(costs, times)
 
     def _teach_others(
         self,
@@ -356,7 +352,7 @@ class CommitteeModel(CostModel):
         weights: list[Costs],
     ) -> None:
         """Teach all members but the online model, which also counts and so learns all, even if it was dropped."""
-        alive = self.standing.alive[1:]
+        alive = self.leader_choice.alive[1:]
         for model, learns, given, own in zip(self.models[1:], alive, weights, predicted[1:], strict=True):
             if learns:
                 model.learn_predicted(row, known, settings, round_number, given, own)
@@ -372,7 +368,7 @@ class CommitteeModel(CostModel):
         named = {"undecided": np.array([self.undecided]), **self._online.arrays()}
         if self.alone:
             return named
-        named |= {f"standing_{name}": array for name, array in self.standing._asdict().items()}
+        named |= {f"leader_choice_{name}": array for name, array in self.leader_choice._asdict().items()}
         for name, model in zip(self.joined, self.models[1:], strict=True):
             named |= {f"{name}_{key}": array for key, array in model.saved().items()}
         return named
@@ -384,14 +380,14 @@ class CommitteeModel(CostModel):
         self.undecided = bool(undecided[0])
         self._online.restore(arrays)
         self._dismiss()
-        if any(name.startswith("standing_") for name in arrays):
+        if any(name.startswith("leader_choice_") for name in arrays):
             self._restore_members(arrays)
 
     def _restore_members(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._join(name for name in self.joining if any(key.startswith(f"{name}_") for key in arrays))
-        copy_saved(arrays, {f"standing_{name}": array for name, array in self.standing._asdict().items()})
-        leader = int(self.standing.leader[0])
-        if self.undecided or not (0 <= leader < len(self.models) and self.standing.alive[leader]):
+        copy_saved(arrays, {f"leader_choice_{name}": array for name, array in self.leader_choice._asdict().items()})
+        leader = int(self.leader_choice.leader[0])
+        if self.undecided or not (0 <= leader < len(self.models) and self.leader_choice.alive[leader]):
             raise FileFormatError("The committee has no such leader; the model is damaged. Restore a copy.")
         for name, model in zip(self.joined, self.models[1:], strict=True):
             of_member = f"{name}_"

@@ -18,7 +18,7 @@ from coalface.errors import InputError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels import precomputed_ranges
 from coalface.kernels.codes import AUTO_MISSES, FIXED_SLACK, NOISE_SCALED, PASSIVE
-from coalface.kernels.fill_in import Implications, no_implications
+from coalface.kernels.implied_costs import Implications, no_implications
 from coalface.kernels.rounds import price_paid
 from coalface.kernels.state import (
     LOG_FACTOR,
@@ -40,11 +40,14 @@ from coalface.models.model_arrays import PER_LABEL, restored_counts, widened
 from coalface.models.round_arrays import outlooks, told_of
 from coalface.models.serving import ServingModel
 from coalface.models.values import (
+    NO_COSTS,
     NO_GROUPS,
+    NO_MASK,
     NO_WEIGHTS,
     Costs,
     FeatureEffects,
     Groups,
+    Labels,
     Mask,
     Ranged,
     RunArrays,
@@ -237,7 +240,7 @@ class CostModel(ServingModel, BaseEstimator, ABC):
         if "begun" in state:
             model = model.begin(*state["begun"])
             model.restore_saved(state["arrays"])
-            model.set_active(state.get("active", model.active))
+            model.set_active(state["active"])
         self.__dict__.update(model.__dict__)
 
     # -- rounds: the same for every model ---------------------------------------------------------
@@ -263,20 +266,12 @@ class CostModel(ServingModel, BaseEstimator, ABC):
         """The importance weights (n, K) of the answers of rounds; empty: each counts once."""
         return NO_WEIGHTS
 
-    def answer(
-        self,
-        rows: Rows,
-        settings: Settings,
-        candidates: Mask = NO_ROUNDS.candidates,
-        offsets: Costs = NO_ROUNDS.offsets,
-    ) -> NDArray[np.int64]:
+    def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_MASK, offsets: Costs = NO_COSTS) -> Labels:
         """The index of the best label of each row; K stands for abstaining. ``offsets`` are known parts of costs."""
         with self.lock:
             return self.best_of(self.predictions(rows), settings, candidates, offsets)
 
-    def best_of(
-        self, predicted: Costs, settings: Settings, candidates: Mask, offsets: Costs = NO_ROUNDS.offsets
-    ) -> NDArray[np.int64]:
+    def best_of(self, predicted: Costs, settings: Settings, candidates: Mask, offsets: Costs = NO_COSTS) -> Labels:
         """The index of the label with the least predicted cost in each row; K stands for abstaining."""
         best = np.empty(len(predicted), np.int64)
         with self.lock:

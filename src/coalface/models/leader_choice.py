@@ -14,7 +14,7 @@ _ROUNDS_TO_LEAD, _ROUNDS_TO_DROP = 30, 300
 _PRIOR_VARIANCE = 1.0  # of a summed difference
 
 
-class Standing(NamedTuple):
+class LeaderChoice(NamedTuple):
     """The progress of all members; an array per fact, so that a file can store it."""
 
     alive: Bool  # (M,) still learning
@@ -27,7 +27,7 @@ class Standing(NamedTuple):
 
     @classmethod
     def of(cls, n_members: int, leader: int) -> Self:
-        """The standing before the first round."""
+        """The choice before the first round."""
         pairs = (n_members, n_members)
         return cls(
             np.ones(n_members, np.bool_),

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import FileFormatError
-from coalface.kernels.fill_in import Implications
+from coalface.kernels.implied_costs import Implications
 from coalface.kernels.state import Counts, new_counts
 
 PER_LABEL = ("squared_residuals", "answered", "asked", "was_best", "since")  # arrays of the counts, (lanes,) each

@@ -19,7 +19,6 @@ from coalface.kernels.state import (
     INVERSE_SCALE,
     LEVELS,
     MOST_IMPLIED,
-    NO_ROUNDS,
     ROUND,
     SLOTS_USED,
     UNSEEN_INVERSE_SCALE,
@@ -43,7 +42,18 @@ from coalface.models.model_arrays import widened
 from coalface.models.online_scoring import OnlineScorer
 from coalface.models.round_arrays import told_of
 from coalface.models.serving import Served, ServedRun
-from coalface.models.values import NO_WEIGHTS, Costs, FeatureEffects, Groups, Mask, Ranged, RunArrays
+from coalface.models.values import (
+    NO_COSTS,
+    NO_MASK,
+    NO_WEIGHTS,
+    Costs,
+    FeatureEffects,
+    Groups,
+    Labels,
+    Mask,
+    Ranged,
+    RunArrays,
+)
 
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # spare slots, as a share of the slots in use
 _INDEX_BYTES = 16  # per slot, in addition to its cells
@@ -150,7 +160,7 @@ class OnlineModel(CostModel):
         if self._scores_on_device():
             return self.ranges(rows, self.settings, int(self.state.counters[ROUND])).predicted
         predicted = np.empty((rows.n_rows, self.n_labels), np.float32)
-        self._predict(rows, self.settings, NO_ROUNDS.candidates, predicted)
+        self._predict(rows, self.settings, NO_MASK, predicted)
         return predicted
 
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
@@ -183,17 +193,11 @@ class OnlineModel(CostModel):
 
         self._run_growing(rows, run_from)
 
-    def answer(
-        self,
-        rows: Rows,
-        settings: Settings,
-        candidates: Mask = NO_ROUNDS.candidates,
-        offsets: Costs = NO_ROUNDS.offsets,
-    ) -> NDArray[np.int64]:
+    def answer(self, rows: Rows, settings: Settings, candidates: Mask = NO_MASK, offsets: Costs = NO_COSTS) -> Labels:
         """The index of the best label of each row; K stands for abstaining. ``offsets`` are known parts of costs."""
         if self._scores_on_device():
             return self.best_of(self.predict(rows), settings, candidates, offsets)
-        return self._predict(rows, settings, candidates, NO_ROUNDS.predicted, offsets)
+        return self._predict(rows, settings, candidates, NO_COSTS, offsets)
 
     def tell(self, rows: Rows, settings: Settings, rounds: RoundArrays, *, late: bool = False) -> None:
         """Learn the known costs and, unless they are late, close a round per row."""
@@ -274,8 +278,8 @@ class OnlineModel(CostModel):
         settings: Settings,
         candidates: Mask,
         predicted: Costs,
-        offsets: Costs = NO_ROUNDS.offsets,
-    ) -> NDArray[np.int64]:
+        offsets: Costs = NO_COSTS,
+    ) -> Labels:
         best = np.empty(rows.n_rows, np.int64)
         with self.lock:
             scratch = self.scratch_for(rows.longest)

@@ -5,12 +5,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.kernels.state import RoundArrays
+from coalface.kernels.state import NO_ROUNDS, RoundArrays
 
 Costs = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Groups = NDArray[np.int64]
+Labels = NDArray[np.int64]  # one per row, by column; K stands for abstaining
 NO_WEIGHTS = np.zeros((0, 0), np.float32)
+NO_MASK, NO_COSTS = NO_ROUNDS.candidates, NO_ROUNDS.offsets
 NO_GROUPS = np.zeros(0, np.int64)
 
 

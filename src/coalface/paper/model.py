@@ -283,8 +283,7 @@ class ExactModel(CostModel):
         width = max(rows.width + constant, *(space.answers.rows.shape[1] for space in self.spaces))
         X = np.zeros((len(rows), width))
         X[:, :constant] = 1.0
-        places = np.repeat(np.arange(len(rows)), np.diff(rows.indptr)), rows.columns + constant
-        X[places] = rows.values.astype(np.float64) / (self.unit or 1.0)
+        X[:, constant:] = rows.dense(width - constant).astype(np.float64) / (self.unit or 1.0)
         return X
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -20,7 +20,7 @@ _FACTORS = tuple(np.uint64(factor) for factor in (0x2545F4914F6CDD1D, 0x9E3779B9
 _SHIFT = np.uint64(32)
 
 
-class _Run(NamedTuple):
+class _SortedNames(NamedTuple):
     """Some short names, sorted by hash."""
 
     hashes: Hashes
@@ -42,7 +42,7 @@ class NameTable:
         self._column = {name: place for place, name in enumerate(self.names)}  # of long names, or of all
         self._all_as_texts = bool(self.names)
         self._space_codes: dict[str, int] = {}
-        self._runs: list[_Run] = []
+        self._runs: list[_SortedNames] = []
 
     def places(self, spans: Spans, spaces: list[str], texts_of: Callable[[Spans], list[str]]) -> NDArray[np.int32]:
         """The columns of the distinct names of a block, whose namespaces are ``spaces``; ``texts_of`` reads names."""
@@ -57,7 +57,7 @@ class NameTable:
         self._add(new, texts_of(spans[new]), short, columns)
         if not self._all_as_texts:
             added = new[short[new]]
-            self._keep(_Run(hashes[added], keys[added], columns[added]))
+            self._keep(_SortedNames(hashes[added], keys[added], columns[added]))
         return columns
 
     def _keys_of(self, spans: Spans, spaces: list[str]) -> tuple[Spans, Hashes]:
@@ -101,17 +101,17 @@ class NameTable:
             columns[row] = column
         self.names = (*self.names, *added)
 
-    def _keep(self, run: _Run) -> None:
+    def _keep(self, run: _SortedNames) -> None:
         """Keep a run, merged with those that are not much longer, so that there are few of them."""
         while self._runs and len(self._runs[-1].hashes) < 2 * len(run.hashes):
             last = self._runs.pop()
-            run = _Run(
+            run = _SortedNames(
                 np.concatenate([last.hashes, run.hashes]),
                 np.concatenate([last.keys, run.keys]),
                 np.concatenate([last.columns, run.columns]),
             )
         order = np.argsort(run.hashes, kind="stable")
-        run = _Run(run.hashes[order], run.keys[order], run.columns[order])
+        run = _SortedNames(run.hashes[order], run.keys[order], run.columns[order])
         if (run.hashes[1:] == run.hashes[:-1]).any():
             self._use_texts()
         elif len(order):

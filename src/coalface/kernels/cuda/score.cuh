@@ -47,7 +47,7 @@ DEVICE void score_row(i64 row, const Trained* trained) {
   block_sync();
 }
 
-// The predicted cost of the answer less the least lowest cost, 0 if nothing is asked: see learner/possible_savings.py.
+// The predicted cost of the answer less the least lowest cost, 0 if nothing is asked: see learner/pool.py.
 DEVICE double possible_saving() {
   const int answer = best_answer();
   float own_lowest = (float)b.settings.abstain_cost;

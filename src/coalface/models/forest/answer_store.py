@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows
 from coalface.errors import FileFormatError
-from coalface.kernels.fill_in import Due, Implications, no_implications, store_until_due
-from coalface.kernels.forest import Answers
+from coalface.kernels.forest import KnownCosts
+from coalface.kernels.implied_costs import Due, Implications, no_implications, store_until_due
 from coalface.kernels.state import MOST_IMPLIED
 from coalface.models.model_arrays import copy_saved, more_implications, widened
 from coalface.models.values import Costs
@@ -117,7 +117,7 @@ class AnswerStore:
         """The labels with a known cost when a forest was last due."""
         return np.flatnonzero(self.due_from)
 
-    def known(self) -> Answers:
+    def known(self) -> KnownCosts:
         """The known costs when a forest was last due, with labels numbered as in ``answered``.
 
         An implied cost has the weight 1.
@@ -126,7 +126,7 @@ class AnswerStore:
         rows, labels = np.nonzero(~np.isnan(costs))
         starts = np.searchsorted(rows, np.arange(self.due_rows + 1))
         given = weights[rows, labels].astype(np.float64)
-        return Answers(starts, labels, costs[rows, labels].astype(np.float64), np.where(given > 0, given, 1.0))
+        return KnownCosts(starts, labels, costs[rows, labels].astype(np.float64), np.where(given > 0, given, 1.0))
 
     def replay(self, n_rows: int) -> None:
         """Forget all but the first rows, and derive again what follows from their answers.

@@ -1,9 +1,9 @@
 """The forest model: randomised regression trees that predict the costs of all labels, for tables of any scale.
 
 All answers are stored. The forest is grown again when they have grown by a fifth, so the total time is about six times
-that of growing the last forest. Costs that the answers imply count as answers: see ``kernels.fill_in``. Where the costs
-of a row resemble each other, the forest is grown twice: see ``row_effects``. How much leaves are shrunk
-towards their parents is chosen whenever it is grown: see ``shrinkage``.
+that of growing the last forest. Costs that the answers imply count as answers: see ``kernels.implied_costs``. Where the
+costs of a row resemble each other, the forest is grown twice: see ``row_effects``. How much leaves are shrunk towards
+their parents is chosen whenever it is grown: see ``shrinkage``.
 """
 
 import logging
@@ -19,17 +19,17 @@ from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows
 from coalface.errors import InputError, counted
 from coalface.files.interrupts import interrupts_put_off
-from coalface.kernels.fill_in import Implications
 from coalface.kernels.forest import (
     LEAF,
     UNKNOWN_COST,
-    Answers,
     GrownTree,
+    KnownCosts,
     draw_rows,
     grow_tree,
-    new_scratch,
+    new_tree_scratch,
     varying_columns,
 )
+from coalface.kernels.implied_costs import Implications
 from coalface.kernels.state import F64, Settings
 from coalface.kernels.tree_reading import Trees, read, read_left_out
 from coalface.models.contract import CostModel
@@ -211,7 +211,7 @@ class ForestModel(CostModel):
         return mean.reshape(shape), variance.reshape(shape)
 
     def _grown(
-        self, known: Answers, n_labels: int, shared: float, strengths: F64, numbers: range
+        self, known: KnownCosts, n_labels: int, shared: float, strengths: F64, numbers: range
     ) -> tuple[list[GrownTree], Mask]:
         """The trees with these numbers, and which rows each was grown from, (trees, n).
 
@@ -233,7 +233,7 @@ class ForestModel(CostModel):
                 np.empty(2 * n, np.int32),
                 np.empty((2 * n, n_labels * len(strengths)), np.float32),
             )
-            scratch = new_scratch(varying, n, n_labels)
+            scratch = new_tree_scratch(varying, n, n_labels)
             n_nodes = grow_tree(table, known, times, n_tried, shared, strengths, scratch, random, room)
             return _only_leaves(room, n_nodes)
 

@@ -9,20 +9,20 @@ scenarios.
 
 import numpy as np
 
-from coalface.kernels.forest import Answers
+from coalface.kernels.forest import KnownCosts
 from coalface.kernels.state import F64
 from coalface.models.forest.row_effects import rows_of
 
 STRENGTHS = (1.0, 0.1, 0.3, 3.0, 10.0)  # in answers; the first is taken as long as nothing was left out
 
 
-def best_strength(answers: Answers, left_out: F64, doubt: F64) -> int:
+def best_strength(answers: KnownCosts, left_out: F64, doubt: F64) -> int:
     """The place of the strength with the least squared error, given estimates (n, strengths, K) made without each row.
 
     ``doubt`` is the variance of these estimates, which are means of few trees. It is taken off the squared errors,
     because a forest of many trees does not have it.
 
-    >>> answers = Answers(np.array([0, 1, 2]), np.array([0, 0]), np.array([0.0, 1.0]), np.ones(2))
+    >>> answers = KnownCosts(np.array([0, 1, 2]), np.array([0, 0]), np.array([0.0, 1.0]), np.ones(2))
     >>> best_strength(answers, np.array([[[0.3], [0.1]], [[0.7], [0.9]]]), np.zeros((2, 2, 1)))
     1
     """

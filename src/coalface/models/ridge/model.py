@@ -39,8 +39,8 @@ class RidgeModel(CostModel):
     """Exact ridge regression for embeddings of up to some 2,000 numbers; the intercept is the first column.
 
     ``regularization`` is the penalty on squared weights. With "light", rows are divided by the length of the first row
-    learned, and the penalty is 0.5: it weighs as much as half an example, whatever the scale of the data. "auto", the
-    default of earlier versions, weighs as much as one example.
+    learned, and the penalty is 0.5: it weighs as much as half an example, whatever the scale of the data. "auto" weighs
+    as much as one example.
 
     With ``kernel="rbf"``, predictions are smooth functions of the row: kernel ridge regression with a Gaussian kernel,
     on at most ``n_components`` of the rows learned. "light" is then a penalty of 0.1.

@@ -52,11 +52,12 @@ def _trusted(tests: F64, n_labels: int) -> bool:
 
 
 @inlined
-def _test(tests: F64, average: float, cost: float, is_contrast: bool, own_error: float) -> None:
-    tests[SQUARED_ERROR] += (average - cost) ** 2
+def _test(tests: F64, average: float, cost: float, is_contrast: bool, own_gap: float) -> None:
+    error = average - cost
+    tests[SQUARED_ERROR] += error * error
     tests[TESTS] += 1.0
     tests[CONTRASTS] += 1.0 if is_contrast else 0.0
-    tests[OWN_ERROR] += own_error
+    tests[OWN_ERROR] += own_gap * own_gap
 
 
 @called
@@ -73,11 +74,11 @@ def _learn_pairs(known: Implications, costs: F32) -> None:
                 continue
             pair, is_contrast = known.pairs[level, source, label], level_of(costs[label]) != level
             own = known.labels[label]
-            own_error = (own[AVERAGE] - cost) ** 2 if own[COUNT] > 0.0 else 0.0
+            own_gap = own[AVERAGE] - cost if own[COUNT] > 0.0 else 0.0
             if pair[COUNT] > 0.0:
-                _test(known.pair_tests[level], np.float64(pair[AVERAGE]), cost, is_contrast, own_error)
+                _test(known.pair_tests[level], np.float64(pair[AVERAGE]), cost, is_contrast, own_gap)
             if of_level[COUNT] > 0.0:
-                _test(known.level_tests[level], of_level[AVERAGE], cost, is_contrast, own_error)
+                _test(known.level_tests[level], of_level[AVERAGE], cost, is_contrast, own_gap)
             pair[COUNT] += np.float32(1.0)
             pair[AVERAGE] += (costs[label] - pair[AVERAGE]) / pair[COUNT]
             of_level[COUNT] += 1.0
@@ -90,7 +91,7 @@ def _learn_pairs(known: Implications, costs: F32) -> None:
 
 
 @called
-def fill_in(known: Implications, costs: F32, filled: F32) -> None:
+def write_implied_costs(known: Implications, costs: F32, filled: F32) -> None:
     """Copy the answers to ``filled``, with what they imply; the first answered label that implies a cost wins."""
     for label in range(costs.shape[0]):
         filled[label] = costs[label]
@@ -138,7 +139,7 @@ def store_until_due(known: Implications, costs: F32, filled: F32, counts: I64, d
     for row in range(costs.shape[0]):
         if known.pairs.shape[1] > 0:
             _learn_pairs(known, costs[row])
-        fill_in(known, costs[row], filled[row])
+        write_implied_costs(known, costs[row], filled[row])
         is_due = False
         for k in range(n_labels):
             if not np.isnan(filled[row, k]):

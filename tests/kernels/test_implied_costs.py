@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coalface.kernels import fill_in
-from coalface.kernels.fill_in import Due, no_implications, store_until_due
+from coalface.kernels import implied_costs
+from coalface.kernels.implied_costs import Due, no_implications, store_until_due
 
-from ..reference.fill_in import ReferenceFillIn
+from ..reference.implied_costs import ReferenceFillIn
 
 SEEDS = st.integers(0, 10**6)
 NEVER = 10**9
@@ -77,10 +77,10 @@ def test_machine_code_does_what_the_python_text_says(seed):
     implications, again = no_implications(4), no_implications(4)
     filled = stored(answers, implications)
     with pytest.MonkeyPatch.context() as patch:
-        for name, function in vars(fill_in).copy().items():
+        for name, function in vars(implied_costs).copy().items():
             if hasattr(function, "py_func"):
-                patch.setattr(fill_in, name, function.py_func)
-        np.testing.assert_array_equal(stored(answers, again, fill_in.store_until_due), filled)
+                patch.setattr(implied_costs, name, function.py_func)
+        np.testing.assert_array_equal(stored(answers, again, implied_costs.store_until_due), filled)
     for one, other in zip(implications, again, strict=True):
         np.testing.assert_array_equal(one, other)
 
