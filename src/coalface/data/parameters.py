@@ -10,13 +10,13 @@ from coalface.errors import InputError, shortened
 _REFUSED = object()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Parameter:
     """A parameter that can be written as text: its path, its meaning, and which values it may have.
 
     ``field`` is its name in the ``Settings`` of compiled code; ``auto`` and ``none`` are what "auto" and None become.
 
-    >>> warm_up = Parameter(path="rule.warm_up", meaning="examples asked in full", kind=int, default=5, least=0)
+    >>> warm_up = Parameter("rule.warm_up", "examples asked in full", 5, kind=int, least=0)
     >>> warm_up.name, warm_up.checked(3.0)
     ('warm_up', 3)
     """

@@ -1,7 +1,7 @@
 """What a learner asks: the questions about examples, with their ranges and reasons; nothing is learned here."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,17 +25,17 @@ from coalface.learner.state import LearnerState, ready, settings_of
 from coalface.rounds.queries import CostRanges, Queries
 
 
+class Given(NamedTuple):
+    """What a caller knows about some examples, as it was passed: answers, known parts of costs, prices of questions."""
+
+    known: Any = None
+    asked: Any = None
+    offset: Any = None
+    asking_price: Any = None
+
+
 def questions(
-    learner: LearnerState,
-    X: Any,
-    max_costs: int | None = None,
-    *,
-    candidates: Any = None,
-    known: Any = None,
-    asked: Any = None,
-    first_round: int | None = None,
-    offset: Any = None,
-    asking_price: Any = None,
+    learner: LearnerState, X: Any, max_costs: int | None, candidates: Any, first_round: int | None, given: Given
 ) -> Queries:
     """What ``ask`` returns."""
     limit = None if max_costs is None else whole_number("max_costs", max_costs)
@@ -45,9 +45,11 @@ def questions(
     rows, mask, parts = examples.rows, examples.candidates, NO_PARTS
     if not learner.model_.active.all():
         mask = allowed(learner, mask, examples.n_rows)
-    costs, before = (None, None) if known is None else checked_answers(learner, examples, known, asked)
-    if offset is not None or asking_price is not None:
-        parts = known_parts(learner, examples, learner.classes_, offset, asking_price)
+    costs, before = (
+        (None, None) if given.known is None else checked_answers(learner, examples, given.known, given.asked)
+    )
+    if given.offset is not None or given.asking_price is not None:
+        parts = known_parts(learner, examples, learner.classes_, given.offset, given.asking_price)
     queries = replace(decide(learner, rows, mask, costs, before, start, settings, parts), checksum=rows.checksum())
     queries = queries if limit is None else queries.limited_to(limit)
     remaining = None if learner.budget is None else remaining_budget(learner)

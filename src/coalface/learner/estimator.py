@@ -218,8 +218,8 @@ class CoalClassifier(ClassifierMixin, LearnerState):
           ask walk  predicted   0.000  range 0.000 to 1.000  warm-up
           ask fly   predicted   0.000  range 0.000 to 1.000  warm-up
         """
-        given = {"candidates": candidates, "known": known, "asked": asked, "first_round": first_round}
-        return asking.questions(self, X, max_costs, **given, offset=offset, asking_price=asking_price)
+        known_parts = asking.Given(known, asked, offset, asking_price)
+        return asking.questions(self, X, max_costs, candidates, first_round, known_parts)
 
     def tell(
         self,
@@ -255,7 +255,7 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         >>> learner.tell([[1.0, 0.0]], truth=["walk"], asked=queries).totals_.truths
         1
         """
-        teaching.tell(self, X, cost, asked, late, truth=truth, candidates=candidates, offset=offset)
+        teaching.tell(self, X, teaching.Answers(cost, asked, truth, offset, late=bool(late)), candidates)
         return self
 
     def interview(
@@ -283,8 +283,8 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         >>> learner.round_, learner.costs_queried_ < 150
         (100, True)
         """
-        given = {"candidates": candidates, "offset": offset, "asking_price": asking_price}
-        play.interview(self, X, answer, truth=truth, **given)
+        given = asking.Given(offset=offset, asking_price=asking_price)
+        play.interview(self, X, answer, truth, candidates, given)
         return self
 
     # -- predicting -----------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import is_raw
 from coalface.data.frames import by_row, in_seen_order
 from coalface.data.label_features import are_features, joined, require_joined
+from coalface.data.numbers import AUTO
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
 from coalface.errors import InputError
 from coalface.kernels.state import NO_ROUNDS
@@ -124,6 +125,7 @@ def encoded(learner: LearnerState, X: Any, *, allow_empty: bool = True) -> tuple
         if seen:
             return check_rows(np.zeros((0, learner.n_features_in_), np.float32)), kept
     if kept is None and seen:
+        if learner.features != AUTO:
         check_features(learner.features)
         return _numbers(X, allow_empty=allow_empty), None
     encoder = encoder_for(X, learner.features, kept)

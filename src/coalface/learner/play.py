@@ -28,7 +28,7 @@ from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, ROUND, RoundArrays, Until
 from coalface.kernels.stopping import saving_is_below
 from coalface.learner.account import RemainingBudget, plain_budget, remaining_budget
-from coalface.learner.asking import decide
+from coalface.learner.asking import Given, decide
 from coalface.learner.intake import (
     Examples,
     KnownParts,
@@ -49,6 +49,8 @@ from coalface.rounds.arrays import rounds_from_arrays
 from coalface.rounds.queries import Queries
 from coalface.rounds.round import Round
 
+CostOf = Callable[[int, Any], float]  # of the example with this number and a label
+TruthOf = Callable[[int], Any]
 UNLIMITED = 2**62
 _NEVER = float("-inf")  # a saving that never ends a run
 _PIECE = 4096  # rows that are played between two checks for Ctrl-C
@@ -129,21 +131,17 @@ def converse(
 
 
 def interview(
-    learner: LearnerState,
-    X: Any,
-    answer: Callable[[int, Any], float] | None = None,
-    *,
-    truth: Callable[[int], Any] | None = None,
-    candidates: Any = None,
-    offset: Any = None,
-    asking_price: Any = None,
+    learner: LearnerState, X: Any, answer: CostOf | None, truth: TruthOf | None, candidates: Any, given: Given
 ) -> None:
     """Ask about each example and learn its answers: see ``CoalClassifier.interview``."""
     examples = examples_to_decide(ready(learner), X, candidates)
     _check_who_answers(learner, answer, truth)
     rows, mask = examples.rows, allowed(learner, examples.candidates, examples.n_rows)
     scale, labels = CostScale.of(learner.cost_bounds), learner.classes_
-    parts, remaining = known_parts(learner, examples, labels, offset, asking_price), remaining_budget(learner)
+    parts, remaining = (
+        known_parts(learner, examples, labels, given.offset, given.asking_price),
+        remaining_budget(learner),
+    )
 
     def one_cost(i: int, _: int, k: int) -> float:
         assert answer is not None  # at a price of at most 1, every question is for a true label

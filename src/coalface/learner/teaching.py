@@ -14,7 +14,6 @@ from coalface.data.rows import Rows, check_width
 from coalface.data.targets import (
     TOLERANCE,
     UNKNOWN,
-    Codes,
     costs_by_truth,
     require_target,
     truth_codes,
@@ -52,39 +51,30 @@ class Answers:
 
     cost: Any  # (n, K), NaN where unknown
     asked: Any = None  # what ``ask`` returned, or a mask; None: the known costs
-    truth: Codes | None = None  # the columns of true labels
+    truth: Any = None  # the true labels; once they are checked, their columns
     offset: Any = None
     recorded: AnswerArrays | None = None  # where a ledger has them
     served: ServedLabels | None = None
     late: bool = False
 
 
-def tell(
-    learner: LearnerState,
-    X: Any,
-    cost: Any = None,
-    asked: Any = None,
-    late: bool = False,
-    *,
-    truth: Any = None,
-    candidates: Any = None,
-    offset: Any = None,
-) -> None:
+def tell(learner: LearnerState, X: Any, given: Answers, candidates: Any = None) -> None:
     """Learn the known costs and close a round per row: see ``CoalClassifier.tell``."""
     if "model_" not in vars(learner):
         begin(learner)
-    examples, codes, late = read_examples(learner, X, candidates), None, bool(late)
+    examples, codes = read_examples(learner, X, candidates), None
+    cost, asked, offset = given.cost, given.asked, given.offset
     if isinstance(asked, Queries):
-        _refuse_strange(learner, asked, examples.rows, late=late)
+        _refuse_strange(learner, asked, examples.rows, late=given.late)
         cost, asked = asked.with_later_labels(learner.classes_, cost)
         offset = asked.offset if offset is None else offset
-    if truth is not None:
-        codes = truth_codes(truth, examples.n_rows, learner.classes_)
-        given = by_label(by_row(cost, examples.X, "cost"), learner.classes_, "cost")
-        cost = with_costs_of(codes, truth_costs(learner), given)
+    if given.truth is not None:
+        codes = truth_codes(given.truth, examples.n_rows, learner.classes_)
+        told = by_label(by_row(cost, examples.X, "cost"), learner.classes_, "cost")
+        cost = with_costs_of(codes, truth_costs(learner), told)
     elif cost is None:
         raise InputError("cost must have two dimensions (examples, labels), got None. Pass it, or truth=labels.")
-    learn(learner, examples, learner.classes_, Answers(cost, asked, codes, offset, late=late))
+    learn(learner, examples, learner.classes_, Answers(cost, asked, codes, offset, late=given.late))
     if learner.model_.state.counters[SILENT_ROUNDS] >= LEAST_SILENCE:
         warn_if_collapsed(learner)
 

@@ -9,9 +9,9 @@ FIT_INTERCEPT = "model.fit_intercept"
 
 LINEAR_PARAMETERS = (
     Parameter(
-        path="model.learning_rate",
-        meaning="the step size of the online model; auto derives it from the number of features per example",
-        default="auto",
+        "model.learning_rate",
+        "the step size of the online model; auto derives it from the number of features per example",
+        "auto",
         field="learning_rate",
         least=0.0,
         most=1e6,
@@ -19,26 +19,22 @@ LINEAR_PARAMETERS = (
         auto=AUTO_RATE,
     ),
     Parameter(
-        path="model.accumulator",
-        meaning="what the online model sums up to shrink its steps: squared values, or squared gradients (adagrad)",
-        default="adax",
+        "model.accumulator",
+        "what the online model sums up to shrink its steps: squared values, or squared gradients (adagrad)",
+        "adax",
         kind=str,
         field="accumulator",
         choices=ACCUMULATORS,
     ),
     Parameter(
-        path="model.sensitivity",
-        meaning="how the online model computes how far one more example could move a prediction",
-        default="shadow",
+        "model.sensitivity",
+        "how the online model computes how far one more example could move a prediction",
+        "shadow",
         kind=str,
         field="sensitivity",
         choices=SENSITIVITIES,
     ),
     Parameter(
-        path=FIT_INTERCEPT,
-        meaning="whether a constant feature 1 is added to every example",
-        default=True,
-        kind=bool,
-        field="intercept",
+        FIT_INTERCEPT, "whether a constant feature 1 is added to every example", True, kind=bool, field="intercept"
     ),
 )
