@@ -15,6 +15,7 @@ from coalface.learner.parameter_table import PARAMETERS
 
 if TYPE_CHECKING:
     from coalface.learner.estimator import CoalClassifier
+    from coalface.models.contract import CostModel
 
 _TABLE = {parameter.path: parameter for parameter in PARAMETERS}
 _OTHERS: Mapping[str, Any] = {  # what compiled code does not read from the settings, or not as it is given
@@ -35,7 +36,6 @@ _NAMES = {  # of options, where they are not the last part of the path
     "model.fit_intercept": "intercept",
     "random_state": "seed",
 }
-_LINEAR = ("auto", "online")  # models whose first or only member is the online model
 
 
 def name_of(path: str) -> str:
@@ -97,29 +97,15 @@ class LearnerSettings:
         OnlineModel(learning_rate=0.3)
         """
         from coalface.learner.estimator import CoalClassifier
-        from coalface.models.choice import model_of
-        from coalface.models.committee import CommitteeModel
-        from coalface.models.online import OnlineModel
 
         settings = self.nested()
         if "abstain__label" in settings and "abstain__cost" not in settings:
             raise InputError("--abstain-label needs --abstain-cost, the cost of giving no label. Add it.")
-        own = {name: settings.pop(f"model__{name}") for name in self._of_model()}
-        kind = settings.pop("model", "online" if "interactions" in own else None)
-        if kind not in (None, "online") and "interactions" in own:
-            raise InputError(f"--interactions needs the online model, got --cost-model {kind}. Leave one of them out.")
         named = given(rule=settings.pop("rule__variant", None), audits=settings.pop("audits__by", None))
         learner = (CoalClassifier.as_published if self.as_published else CoalClassifier)(**others, **named)
-        if self.as_published and kind in (None, *_LINEAR):
-            kind, own = kind or "online", {"learning_rate": learner.model.learning_rate, **own}
-        if own and kind in (None, "auto"):
-            settings["model"] = CommitteeModel(online=OnlineModel(**own))
-        elif kind is not None:
-            settings["model"] = model_of({"kind": kind, **own}) if own else kind
-        return learner.set_params(**settings)
-
-    def _of_model(self) -> list[str]:
-        return [path.removeprefix("model.") for path in self.given if path.startswith("model.")]
+        own = {name[len("model__") :]: settings.pop(name) for name in list(settings) if name.startswith("model__")}
+        model = _model_of(settings.pop("model", None), own, learner.model)
+        return learner.set_params(**settings, **given(model=model))
 
     def check_same(self, began: "CoalClassifier", **others: Any) -> None:
         """Refuse settings together with ``--resume`` that the model did not start with.
@@ -136,6 +122,23 @@ class LearnerSettings:
                     f"{name_of(path)} must be as the training began, {shortened(before[key])}, got "
                     f"{shortened(now[key])}. Pass the same settings with --resume, or none."
                 )
+
+
+def _model_of(kind: str | None, own: dict[str, Any], default: Any) -> "CostModel | str | None":
+    """A model of this kind with parameters of its own; None if it is the default one of the learner."""
+    from coalface.models.choice import model_of
+    from coalface.models.committee import CommitteeModel
+    from coalface.models.online import OnlineModel
+
+    if "interactions" in own:
+        if kind not in (None, "online"):
+            raise InputError(f"--interactions needs the online model, got --cost-model {kind}. Leave one of them out.")
+        kind = "online"
+    if isinstance(default, OnlineModel) and kind in (None, "auto", "online"):  # it has the rate of the paper
+        kind, own = kind or "online", {"learning_rate": default.learning_rate, **own}
+    if own and kind in (None, "auto"):
+        return CommitteeModel(online=OnlineModel(**own))
+    return model_of({"kind": kind, **own}) if own else kind
 
 
 def _values(learner: "CoalClassifier") -> dict[str, Any]:
