@@ -126,7 +126,7 @@ def encoded(learner: LearnerState, X: Any, *, allow_empty: bool = True) -> tuple
             return check_rows(np.zeros((0, learner.n_features_in_), np.float32)), kept
     if kept is None and seen:
         if learner.features != AUTO:
-        check_features(learner.features)
+            check_features(learner.features)
         return _numbers(X, allow_empty=allow_empty), None
     encoder = encoder_for(X, learner.features, kept)
     return check_rows(encoded_rows(X, encoder), allow_empty=allow_empty), encoder
