@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from coalface import Audits, Coal, CoalClassifier, MemoryLedger, RidgeModel, simulate
 from coalface.errors import InputError
 from coalface.models import device
+from coalface.models.ridge.regression import FactorRegression
 from coalface.studies.known.catalogue import load_known
 
 from ..problems import ask_and_tell, cut_in_two, dense_problem, sparse_problem, state_of
@@ -143,13 +144,13 @@ def test_features_that_were_never_learned_take_no_memory():
 def test_an_interrupt_waits_until_a_row_is_learned_in_full(monkeypatch):
     X, cost = np.random.default_rng(0).normal(size=(60, 3)), np.random.default_rng(1).random((60, 2))
     learner = CoalClassifier(classes=range(2), model=RidgeModel(kernel="rbf")).tell(X[:40], cost[:40])
-    make_room = RidgeModel._make_room
+    make_room = FactorRegression.make_room
 
-    def interrupted(self, n_features):
+    def interrupted(self, n_columns):
         signal.raise_signal(signal.SIGINT)
-        make_room(self, n_features)
+        make_room(self, n_columns)
 
-    monkeypatch.setattr(RidgeModel, "_make_room", interrupted)
+    monkeypatch.setattr(FactorRegression, "make_room", interrupted)
     for i in range(40, 60):
         with pytest.raises(KeyboardInterrupt):
             learner.tell(X[i : i + 1], cost[i : i + 1])
