@@ -6,7 +6,7 @@ import pytest
 
 from coalface import CoalClassifier, CommitteeModel, OnlineModel
 from coalface.errors import InputError, UnknownLabelError
-from coalface.evaluate.top_features import top_features
+from coalface.evaluate.features import top_features
 from coalface.models.forest import ForestModel
 from coalface.models.ridge import RidgeModel
 from coalface.paper import ExactModel

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from coalface.doors import door_of
 
 if TYPE_CHECKING:
+    from coalface.evaluate.features import TopFeature, top_features
     from coalface.evaluate.logged import LoggedReport, evaluate_logged
     from coalface.evaluate.serving import ServedCurve, simulate_serving
-    from coalface.evaluate.top_features import TopFeature, top_features
 else:
     __getattr__, __dir__ = door_of(__name__)
 

@@ -28,7 +28,7 @@ from coalface.evaluate.breakdown import (
     label_costs,
     mistakes_of,
 )
-from coalface.evaluate.top_features import TopFeature, top_features
+from coalface.evaluate.features import TopFeature, top_features
 from coalface.learner.estimator import CoalClassifier
 from coalface.learner.parameters import abstain_of
 from coalface.rounds.queries import CostRanges
