@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.aslib import standardised
-from coalface.data.formats.text_lines import csv_rows, is_number
+from coalface.data.formats.text_lines import csv_rows, spells_number
 from coalface.data.labels import label_codes, label_texts, labels_from_text
 from coalface.errors import FileFormatError, InputError
 from coalface.kernels.words import LARGEST
@@ -82,7 +82,7 @@ def _split(n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def _encoded(title: str, texts: Sequence[str], train: NDArray[np.int64]) -> tuple[list[str], NDArray[np.float64]]:
     """The features of a column, by name and as numbers (n, features)."""
-    if all(is_number(text) for text in texts if text):
+    if all(spells_number(text) for text in texts if text):
         numbers = np.array([float(text or "nan") for text in texts])
         if (too_large := numbers[np.abs(numbers) > LARGEST]).size:
             raise InputError(

@@ -11,7 +11,7 @@ from coalface.cli.option_values import given
 from coalface.cli.screen import counted, described_columns, spending
 
 if TYPE_CHECKING:
-    from coalface.learner.estimator import CoalClassifier
+    from coalface.learner import CoalClassifier
 
 
 _ALL_ROWS = 2**62 - 1
@@ -43,10 +43,9 @@ def ask(
     examples of a block are one batch: a cost is asked for once among equal examples. With --max-costs or a budget, all
     examples are one batch and are read first; otherwise, lines are printed as soon as a block is read.
     """
-    from coalface.files.atomic import exclusive
-    from coalface.learner.named_learner import NamedLearner
-    from coalface.rounds.lines import question_line
-    from coalface.rounds.queries import AskedCounts
+    from coalface.files import exclusive
+    from coalface.learner import NamedLearner
+    from coalface.rounds import AskedCounts, question_line
 
     current, counts = NamedLearner.load(model), AskedCounts()
     learner = current.learner
@@ -93,10 +92,9 @@ def tell(
     refused, so the same file cannot count twice. The lines may come in several files, the earlier rounds first.
     They are learned block by block; lines that come too early wait in memory, and so do late answers.
     """
-    from coalface.data.streams.line_source import text_lines
-    from coalface.files.atomic import exclusive
-    from coalface.learner.named_learner import NamedLearner, require_model
-    from coalface.learner.telling import tell_lines
+    from coalface.data import text_lines
+    from coalface.files import exclusive
+    from coalface.learner import NamedLearner, require_model, tell_lines
 
     require_model(model)
     lines = text_lines(answers)

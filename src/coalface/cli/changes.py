@@ -12,7 +12,7 @@ from coalface.cli.screen import counted, show
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.rounds.label_change import LabelChange
+    from coalface.rounds import LabelChange
 
 
 TOKEN = "COALFACE_TOKEN"
@@ -44,7 +44,7 @@ def labels(
     While a service runs, give its address, such as http://127.0.0.1:8137/tickets, and an engineer's token in
     $COALFACE_TOKEN.
     """
-    from coalface.rounds.label_change import ADD, change_of
+    from coalface.rounds import ADD, change_of
 
     old, new = rename if rename is not None else (None, None)
     wanted = None
@@ -67,8 +67,8 @@ def labels(
 
 
 def _labels_of_model(path: Path, change: "LabelChange | None", cost_matrix: Path | None) -> tuple[list[Any], list[Any]]:
-    from coalface.files.atomic import exclusive
-    from coalface.learner.named_learner import NamedLearner, require_model
+    from coalface.files import exclusive
+    from coalface.learner import NamedLearner, require_model
 
     require_model(path)
     with exclusive(path):

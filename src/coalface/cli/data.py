@@ -13,7 +13,7 @@ from coalface.cli.screen import counted, described_columns, print_table
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.data.dataset import CostDataset
+    from coalface.data import CostDataset
 
 
 def list_known(as_json: options.Json = False) -> None:
@@ -57,7 +57,7 @@ def info(
     The share of known costs is shown, too. A table of numbers without gaps is used as it is; in all other tables, each
     column is encoded by its kind.
     """
-    from coalface.data.formats.readers import read_dataset
+    from coalface.data import read_dataset
     from coalface.studies.known.catalogue import find_train_test
 
     how = reading.given()
@@ -104,7 +104,7 @@ def _shown(dataset: "CostDataset") -> dict[str, str]:
 
 
 def _shown_labels(dataset: "CostDataset") -> str:
-    from coalface.data.labels import label_texts
+    from coalface.data import label_texts
 
     labels = label_texts(dataset.classes)
     more = f" and {len(labels) - _SHOWN_LABELS} more" if len(labels) > _SHOWN_LABELS else ""
@@ -124,7 +124,7 @@ def convert(
     A dataset folder opens without delay at any size. If SRC has a training and a test part, DST becomes a folder with
     both, train and test.
     """
-    from coalface.data.formats.readers import read_dataset
+    from coalface.data import read_dataset
     from coalface.studies.known.catalogue import find_train_test
 
     how = reading.given()
@@ -148,7 +148,7 @@ def convert(
 
 
 def _write(dataset: "CostDataset", target: Path, to: str) -> None:
-    from coalface.data.formats.readers import write_dataset
+    from coalface.data import write_dataset
 
     try:
         write_dataset(dataset, target, to)

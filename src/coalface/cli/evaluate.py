@@ -12,7 +12,7 @@ from coalface.cli.screen import print_table
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.evaluate.report import EvaluationReport
+    from coalface.evaluate import EvaluationReport
 
 
 def evaluate(
@@ -39,9 +39,9 @@ def evaluate(
             raise InputError("--report cannot be used with --logged, which prints one table. Leave out --report.")
         _evaluate_log(model, data, as_json=as_json)
         return
-    from coalface.data.formats.readers import format_of
-    from coalface.evaluate.report import evaluation_report
-    from coalface.learner.named_learner import NamedLearner
+    from coalface.data import format_of
+    from coalface.evaluate import evaluation_report
+    from coalface.learner import NamedLearner
 
     if report is not None:
         check_output(report, "--report")
@@ -69,7 +69,7 @@ def evaluate(
 
 
 def _print_report(report: "EvaluationReport") -> None:
-    from coalface.evaluate.page import facts_of, notice_of, tables_of
+    from coalface.evaluate import facts_of, notice_of, tables_of
 
     for table in tables_of(report):
         print_table(table.title, table.headings, table.rows)
@@ -84,9 +84,9 @@ def _evaluate_log(model: Path, log: Path, *, as_json: bool) -> None:
     """Print the estimates of what the model's predictions would have cost."""
     import json
 
-    from coalface.data.streams.line_source import text_lines
-    from coalface.evaluate.logged import evaluate_lines
-    from coalface.learner.named_learner import NamedLearner
+    from coalface.data import text_lines
+    from coalface.evaluate import evaluate_lines
+    from coalface.learner import NamedLearner
 
     report = evaluate_lines(NamedLearner.load(model), text_lines(log), str(log))
     if as_json:

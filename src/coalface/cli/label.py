@@ -16,9 +16,7 @@ from coalface.cli.screen import counted, progress_bar, show
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.buying.calls import CallBook
-    from coalface.buying.oracles.judge import Judge
-    from coalface.buying.oracles.prompts import Prompt
+    from coalface.buying import CallBook, Judge, Prompt
     from coalface.cli.label_batches import BatchForm
     from coalface.desk.project.project import Project
     from coalface.desk.service.agreements import CheckedJudge
@@ -80,13 +78,13 @@ class JudgeOptions(OptionGroup):
 
     def template(self) -> "Prompt":
         """The prompt of the file, or the usual one."""
-        from coalface.buying.oracles.prompts import Prompt
+        from coalface.buying import Prompt
 
         return Prompt() if self.prompt is None else Prompt.read(self.prompt)
 
     def batch_form(self, name: str, project: "Project", model: str | None) -> "BatchForm":
         """The form of the lines of a batch."""
-        from coalface.buying.oracles.judge import Prices
+        from coalface.buying import Prices
         from coalface.desk.annotators.batches import OwnForm
         from coalface.desk.annotators.openai import OpenAIForm
 
@@ -103,7 +101,7 @@ class JudgeOptions(OptionGroup):
 
     def judge(self, desk: "Desk", name: str, model: str, calls: CallOptions) -> "tuple[Judge, CallOptions]":
         """The judge, which tries again itself, and how it is to be called."""
-        from coalface.buying.oracles.judge import Patience
+        from coalface.buying import Patience
         from coalface.desk.annotators.openai import judge_of
 
         judge = judge_of(
@@ -168,9 +166,7 @@ def label(
     each line, and give the file to --batch-in. The same line twice counts once; late answers are kept.
     An LLM judge is a model at an OpenAI-compatible endpoint: OPENAI_BASE_URL has its address, OPENAI_API_KEY the key.
     """
-    from coalface.buying.oracles.judge import model_in
-    from coalface.buying.oracles.programs import annotator_of
-    from coalface.buying.oracles.rates import Rates
+    from coalface.buying import Rates, annotator_of, model_in
     from coalface.desk.annotators.labelling import Labelling
     from coalface.desk.annotators.openai import shown_prompt
     from coalface.desk.log.ownership import opening

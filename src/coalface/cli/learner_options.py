@@ -9,13 +9,13 @@ import typer
 
 from coalface.cli import options
 from coalface.cli.option_values import given, interactions_in, number_or_auto
-from coalface.data.parameters import Parameter
+from coalface.data import Parameter
 from coalface.errors import InputError, shortened
-from coalface.learner.parameter_table import PARAMETERS
+from coalface.learner import PARAMETERS
 
 if TYPE_CHECKING:
-    from coalface.learner.estimator import CoalClassifier
-    from coalface.models.contract import CostModel
+    from coalface.learner import CoalClassifier
+    from coalface.models import CostModel
 
 _TABLE = {parameter.path: parameter for parameter in PARAMETERS}
 _OTHERS: Mapping[str, Any] = {  # what compiled code does not read from the settings, or not as it is given
@@ -96,7 +96,7 @@ class LearnerSettings:
         >>> LearnerSettings({"model.learning_rate": 0.3}, as_published=True).learner().model
         OnlineModel(learning_rate=0.3)
         """
-        from coalface.learner.estimator import CoalClassifier
+        from coalface.learner import CoalClassifier
 
         settings = self.nested()
         if "abstain__label" in settings and "abstain__cost" not in settings:
@@ -126,9 +126,7 @@ class LearnerSettings:
 
 def _model_of(kind: str | None, own: dict[str, Any], default: Any) -> "CostModel | str | None":
     """A model of this kind with parameters of its own; None if it is the default one of the learner."""
-    from coalface.models.choice import model_of
-    from coalface.models.committee import CommitteeModel
-    from coalface.models.online import OnlineModel
+    from coalface.models import CommitteeModel, OnlineModel, model_of
 
     if "interactions" in own:
         if kind not in (None, "online"):
@@ -143,8 +141,7 @@ def _model_of(kind: str | None, own: dict[str, Any], default: Any) -> "CostModel
 
 def _values(learner: "CoalClassifier") -> dict[str, Any]:
     """The parameters as JSON values, those of the table by path."""
-    from coalface.learner.parameters import flat
-    from coalface.learner.recorder import plain_params
+    from coalface.learner import flat, plain_params
 
     return {**plain_params(learner), **flat(learner.get_params(deep=False))}
 
@@ -176,7 +173,7 @@ class LearnerOptions:
         """
         found = {path: value for path in self.paths if (value := values.pop(name_of(path))) is not None}
         if "abstain.label" in found:
-            from coalface.data.labels import label_from_text
+            from coalface.data import label_from_text
 
             found["abstain.label"] = label_from_text(found["abstain.label"])
         if "model.interactions" in found:

@@ -22,8 +22,8 @@ from coalface.cli.option_values import (
 )
 
 if TYPE_CHECKING:
-    from coalface.data.dataset import CostDataset
-    from coalface.learner.named_learner import NamedLearner
+    from coalface.data import CostDataset
+    from coalface.learner import NamedLearner
 
 
 class OptionGroup:
@@ -84,7 +84,7 @@ class BlockOptions(ExampleOptions):
 
     def examples(self, named: "NamedLearner", data: Path, rows: int | None = None) -> "Iterator[CostDataset]":
         """The examples in a file, so many rows at a time."""
-        from coalface.learner.streaming import Stream, examples_of
+        from coalface.learner import Stream, examples_of
 
         stream = Stream(data, self.format, self.given(), rows=self.block if rows is None else rows)
         return examples_of(named, stream, candidates=self.candidates)
@@ -131,7 +131,7 @@ class TrainingOptions(OptionGroup):
     @contextmanager
     def saving(self, settings: Sequence[str]) -> Iterator[None]:
         """Hold the file while a new model learns with the named settings, or a saved one learns more with its own."""
-        from coalface.files.atomic import exclusive
+        from coalface.files import exclusive
 
         check_output(self.model, "--model")
         if self.more:

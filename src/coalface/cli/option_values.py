@@ -9,7 +9,7 @@ import typer
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.learner.budget import Budget
+    from coalface.learner import Budget
 
 MODEL_EXISTS = "Pass --continue to learn more with it, or another --model."
 _LISTS = {"ignore", "text", "keep", "ngrams", "skips", "classes", "feature_names"}
@@ -106,11 +106,11 @@ def numbers_in(option: str, text: str | None) -> dict[str, float]:
     >>> numbers_in("--levels", "right=0, near miss=1")
     {'right': 0.0, 'near miss': 1.0}
     """
-    from coalface.data.formats.text_lines import is_number
+    from coalface.data import spells_number
 
     pairs = pairs_in(option, text, "NAME=NUMBER")
     for name, number in pairs.items():
-        if not is_number(number):
+        if not spells_number(number):
             raise InputError(f"{option} must be NAME=NUMBER,NAME=NUMBER, got '{name}={number}'. Write it like a=1,b=2.")
     return {name: float(number) for name, number in pairs.items()}
 
@@ -166,7 +166,7 @@ def budget_in(text: str | None, over: int | None = None) -> "Budget | None":
     >>> budget_in("price=100,price_per_example=3", over=50).plain()
     {'over': 50, 'price': 100.0, 'price_per_example': 3.0}
     """
-    from coalface.learner.budget import Budget
+    from coalface.learner import Budget
 
     if text is None:
         return None

@@ -32,7 +32,7 @@ def train(
     Labels are those of the first FILE. With --continue, only --passes can change.
     The first run on a machine compiles for about a minute.
     """
-    from coalface.data.formats.conllu import read_trees
+    from coalface.data import read_trees
     from coalface.structured import DependencyParser
 
     settings = given(system=system, warm_up=training.warm_up)
@@ -80,7 +80,7 @@ def predict(model: options.Parser, data: options.Trees) -> None:
 
     The words of FILE must have tags. Its own heads and labels, if any, are not used.
     """
-    from coalface.data.formats.conllu import lines_with_heads, read_trees
+    from coalface.data import lines_with_heads, read_trees
     from coalface.structured import DependencyParser
 
     parser = DependencyParser.load(model)
@@ -94,7 +94,7 @@ def evaluate(model: options.Parser, data: options.Trees) -> None:
 
     uas is the share of words with the right head, las that with the right head and label.
     """
-    from coalface.data.formats.conllu import read_trees
+    from coalface.data import read_trees
     from coalface.structured import DependencyParser
     from coalface.structured.parsing.scores import attachment_scores
 

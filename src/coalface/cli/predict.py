@@ -16,8 +16,8 @@ from coalface.cli.screen import counted, progress_bar
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.data.dataset import CostDataset
-    from coalface.learner.estimator import CoalClassifier
+    from coalface.data import CostDataset
+    from coalface.learner import CoalClassifier
 
 
 Shown = Literal["none", "clipped", "unclipped"]  # the predicted costs in a line
@@ -66,7 +66,7 @@ def predict(
 
 
 def _predict_file(model: Path, data: Path, reading: BlockOptions, shown: Shown) -> None:
-    from coalface.learner.named_learner import NamedLearner
+    from coalface.learner import NamedLearner
 
     current, n_rows = NamedLearner.load(model), 0
     for dataset in reading.examples(current, data):
@@ -81,8 +81,7 @@ def _predict_file(model: Path, data: Path, reading: BlockOptions, shown: Shown) 
 
 def _lines(learner: "CoalClassifier", dataset: "CostDataset", first: int, shown: Shown) -> Iterator[dict[str, Any]]:
     """The predictions of a block whose first row has this number."""
-    from coalface.data.costs import CostScale
-    from coalface.data.labels import label_texts
+    from coalface.data import CostScale, label_texts
 
     labels = learner.predict(dataset.X, candidates=dataset.candidates).tolist()
     predicted = None if shown == "none" else learner.predict_cost(dataset.X)

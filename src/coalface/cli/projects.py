@@ -220,7 +220,7 @@ def export(
     from coalface.desk.service.archive import write_archive
     from coalface.desk.service.exports import export as pieces
     from coalface.desk.service.model import LiveModel
-    from coalface.files.atomic import atomic_write
+    from coalface.files import atomic_write
 
     form = _FORMS.get(file.suffix)
     if form is None and file.suffix != ".zip":

@@ -78,7 +78,7 @@ def train(
     TABLE is CSV, JSON lines or Parquet. It has the columns model, loss (or cost) and, if known, price and id; all
     other columns are the request: its text, or features. A request may lack the outcomes of some models.
     """
-    from coalface.files.atomic import exclusive
+    from coalface.files import exclusive
     from coalface.routing.outcomes import OutcomeColumns, Outcomes
     from coalface.routing.router import Router, learn_outcomes
 
@@ -151,7 +151,7 @@ def serve(
     If $COALFACE_ROUTE_TOKEN is set, every request needs it as a bearer token; it must be set if other machines can
     connect.
     """
-    from coalface.files.atomic import exclusive
+    from coalface.files import exclusive
     from coalface.routing.desk import RoutingDesk
     from coalface.routing.router import Router
     from coalface.routing.web import routing_service

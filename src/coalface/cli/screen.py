@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from coalface.errors import counted as counted
 
 if TYPE_CHECKING:
-    from coalface.data.encoding.encoder import Encoder
-    from coalface.learner.estimator import CoalClassifier
+    from coalface.data import Encoder
+    from coalface.learner import CoalClassifier
 
 QUIET_SECONDS = 30.0  # between two lines of progress in a log
 
@@ -39,7 +39,7 @@ def rarely_best(learner: "CoalClassifier") -> str | None:
 
 def spending(learner: "CoalClassifier") -> str | None:
     """How much of its budget a learner has spent; None if it has no budget."""
-    from coalface.learner.budget import Budget
+    from coalface.learner import Budget
 
     if learner.budget is None:
         return None

@@ -18,11 +18,9 @@ from coalface.cli.screen import counted, print_table, progress_bar, spending, wi
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.data.dataset import CostDataset
-    from coalface.evaluate.checkpoints import Checkpoints
-    from coalface.evaluate.curve import Curve
-    from coalface.learner.estimator import CoalClassifier
-    from coalface.learner.named_learner import NamedLearner
+    from coalface.data import CostDataset
+    from coalface.evaluate import Checkpoints, Curve
+    from coalface.learner import CoalClassifier, NamedLearner
 
 
 _INTERRUPTED = 130
@@ -134,10 +132,9 @@ def _rows(curve: "Curve") -> list[list[str]]:
 def _write_report(
     path: Path, curve: "Curve", train: "CostDataset", n_rows: int, learner: "CoalClassifier", batch: int
 ) -> None:
-    from coalface.evaluate.summary import rules_panel
-    from coalface.learner.parameters import flat, rule_of
-    from coalface.report.charts import draw_curves
-    from coalface.report.html_page import page, write_page
+    from coalface.evaluate import rules_panel
+    from coalface.learner import flat, rule_of
+    from coalface.report import draw_curves, page, write_page
 
     parameters = learner.get_params(deep=False)
     shown = {name: value for name, value in parameters.items() if name not in _OF_THE_DATA}
@@ -173,8 +170,8 @@ class RunSettings:
 
     def model(self, train: "CostDataset", options: dict[str, Any], over: int | None) -> "NamedLearner":
         """A new learner for these labels and features."""
-        from coalface.learner.named_learner import NamedLearner
-        from coalface.models.choice import model_of
+        from coalface.learner import NamedLearner
+        from coalface.models import model_of
 
         kept = _kept_costs(options, train.classes)
         if "price_of_truth" in self.settings.given:
@@ -196,7 +193,7 @@ class Source:
 
     def test_for(self, train: "CostDataset") -> "CostDataset | None":
         """The test data, with the features and labels of the training data."""
-        from coalface.data.alignment import read_aligned
+        from coalface.data import read_aligned
 
         if self.test is None:
             return None
@@ -217,8 +214,8 @@ def whole_run(
     """A run over data that is read into memory; ``fraction`` of it is held out."""
     import numpy as np
 
-    from coalface.data.formats.readers import read_dataset
-    from coalface.evaluate.simulation import simulate as run
+    from coalface.data import read_dataset
+    from coalface.evaluate import simulate as run
     from coalface.studies.known.catalogue import find_train_test
 
     seed = how.settings.given.get("random_state", 0)
@@ -252,8 +249,8 @@ def whole_run(
 
 def streamed_run(how: RunSettings, source: Source, block: int) -> "tuple[NamedLearner, Curve, CostDataset, int]":
     """A run over a stream, in one pass."""
-    from coalface.data.streams.blocks import read_blocks
-    from coalface.evaluate.simulation import simulate_blocks
+    from coalface.data import read_blocks
+    from coalface.evaluate import simulate_blocks
 
     rows = max(block - block % how.batch, how.batch)  # whole batches
     blocks = read_blocks(source.data, source.format, rows=rows, **source.options)
@@ -282,6 +279,6 @@ def _noted(blocks: "Iterator[CostDataset]", latest: "list[CostDataset]") -> "Ite
 
 def _kept_costs(how: dict[str, Any], classes: Any) -> dict[str, Any]:
     """The cost matrix as a parameter, so that a saved learner keeps it."""
-    from coalface.data.formats.cost_matrix import read_cost_matrix
+    from coalface.data import read_cost_matrix
 
     return {"cost_matrix": read_cost_matrix(how["cost_matrix"], classes)} if "cost_matrix" in how else {}

@@ -38,7 +38,7 @@ def demo(
 
     Prints a table per kind of costs and writes a page with figures, which needs no network.
     """
-    from coalface.report.html_page import write_page
+    from coalface.report import write_page
     from coalface.studies.demo import demo_page, run_demo, table_rows
 
     check_output(report, "--report")

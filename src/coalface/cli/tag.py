@@ -15,7 +15,7 @@ from coalface.cli.screen import counted, progress_bar
 from coalface.errors import FileFormatError, InputError
 
 if TYPE_CHECKING:
-    from coalface.data.formats.conll import Sentence
+    from coalface.data import Sentence
     from coalface.structured import SequenceTagger
     from coalface.structured.tagging.sentences import TagError
 
@@ -48,7 +48,7 @@ def train(
     Without --classes, the tags of the first FILE are all the tags there can be.
     With --continue, only --passes can change; --repair makes tags legal for the saved constraints.
     """
-    from coalface.data.formats.conll import read_sentences
+    from coalface.data import read_sentences
     from coalface.structured import SequenceTagger
 
     settings = given(
@@ -102,8 +102,7 @@ def _passive_rollouts(n_words: int, n_tags: int) -> int:
 
 def _new_tagger(settings: dict[str, Any], policy: LearnerSettings, sentences: "list[Sentence]") -> "SequenceTagger":
     """A tagger with the costs in the file of ``--cost-matrix``, and with these settings of its policy."""
-    from coalface.data.formats.cost_matrix import read_cost_matrix
-    from coalface.data.labels import label_array
+    from coalface.data import label_array, read_cost_matrix
     from coalface.structured import SequenceTagger
     from coalface.structured.policies import tagger_policy
 
@@ -117,7 +116,7 @@ def _new_tagger(settings: dict[str, Any], policy: LearnerSettings, sentences: "l
 
 def _learn(tagger: "SequenceTagger", data: Path, sentences: "list[Sentence]") -> None:
     """Learn the sentences in all passes; an error names the line of an illegal tag."""
-    from coalface.data.numbers import whole_number
+    from coalface.data import whole_number
     from coalface.structured.tagging.sentences import TagError
 
     words, tags = [sentence.words for sentence in sentences], [sentence.tags for sentence in sentences]
@@ -141,7 +140,7 @@ def predict(model: options.Tagger, data: options.Sentences, word: options.WordCo
 
     FILE needs no column of tags.
     """
-    from coalface.data.formats.conll import read_sentences
+    from coalface.data import read_sentences
     from coalface.structured import SequenceTagger
 
     tagger = SequenceTagger.load(model)
@@ -162,7 +161,7 @@ def evaluate(
     If the tags mark spans, it has the F1 of the spans, too.
     --repair makes the tags of FILE legal for the constraints of MODEL.
     """
-    from coalface.data.formats.conll import read_sentences
+    from coalface.data import read_sentences
     from coalface.structured import SequenceTagger
     from coalface.structured.tagging.spans import marks_spans
 

@@ -24,8 +24,8 @@ from coalface.cli.screen import counted, described_columns, rarely_best, reading
 from coalface.errors import InputError
 
 if TYPE_CHECKING:
-    from coalface.data.streams.line_source import Position
-    from coalface.learner.named_learner import NamedLearner
+    from coalface.data import Position
+    from coalface.learner import NamedLearner
 
 
 def train(
@@ -64,11 +64,10 @@ def train(
     DATA is read block by block, in one pass.
     A budget counts what ask wants from then on, also with --continue; the costs in DATA are free.
     """
-    from coalface.data.formats.cost_matrix import read_cost_matrix
-    from coalface.data.labels import labels_from_text
-    from coalface.files.atomic import exclusive
-    from coalface.learner.streaming import Stream, Training
-    from coalface.models.choice import MODELS
+    from coalface.data import labels_from_text, read_cost_matrix
+    from coalface.files import exclusive
+    from coalface.learner import Stream, Training
+    from coalface.models import MODELS
 
     check_output(model, "--model")
     if str(model) in MODELS:
@@ -113,7 +112,7 @@ def _begun(
     model: Path, settings: LearnerSettings, others: dict[str, Any], *, more: bool, resume: bool
 ) -> "tuple[NamedLearner, Position | None]":
     """The learner that is trained, and where in the data it continues."""
-    from coalface.learner.named_learner import NamedLearner
+    from coalface.learner import NamedLearner
 
     if not model.exists() and not more:
         return NamedLearner(settings.learner(**others)), None

@@ -70,21 +70,21 @@ def in_seen_order(X: Any, estimator: Any) -> Any:
 
     Only data frames change; an InputError if one lacks a column.
     """
-    X = named_by_text(X)
+    X = _named_by_text(X)
     if not hasattr(X, "columns") or not hasattr(estimator, "feature_names_in_"):
         return X  # the common case
     return in_order(X, estimator.feature_names_in_.tolist())
 
 
-def named_by_text(X: Any) -> Any:
+def _named_by_text(X: Any) -> Any:
     """The examples with columns that scikit-learn knows by name: numbers and tuples as names become texts.
 
     The numbers 0 to n - 1 are places, not names: their columns are put in this order. A batch of Arrow becomes a table.
 
     >>> import pandas
-    >>> list(named_by_text(pandas.DataFrame([[1.0, 2.0]], columns=[2021, 2020])).columns)
+    >>> list(_named_by_text(pandas.DataFrame([[1.0, 2.0]], columns=[2021, 2020])).columns)
     ['2021', '2020']
-    >>> named_by_text(pandas.DataFrame([[1.0, 2.0]], columns=[1, 0])).to_numpy()
+    >>> _named_by_text(pandas.DataFrame([[1.0, 2.0]], columns=[1, 0])).to_numpy()
     array([[2., 1.]])
     """
     if type(X).__name__ == "RecordBatch":

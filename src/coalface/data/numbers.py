@@ -92,7 +92,7 @@ def choice(name: str, value: Any, choices: Mapping[str, int]) -> int:
     return choices[one_of(name, value, choices)]
 
 
-def auto_or(name: str, value: Any, auto: T, checked: Callable[[str, Any], T]) -> T:
+def _auto_or(name: str, value: Any, auto: T, checked: Callable[[str, Any], T]) -> T:
     """``auto`` where the user wrote "auto", otherwise the checked value."""
     if not isinstance(value, str):
         return checked(name, value)

@@ -235,7 +235,7 @@ def calibration_of(
     inside = scale.within(predicted)
     rounding = _ROUNDING * (scale.ceiling - scale.floor)
     cost, of_known = judged.cost[known], CostRanges(ranges.lowest[known], ranges.highest[known])
-    bins = calibration_bins(inside[known], cost, of_known)
+    bins = _calibration_bins(inside[known], cost, of_known)
     labelled = np.flatnonzero(judged.answers < judged.cost.shape[1])
     answered = inside[labelled, judged.answers[labelled]]
     calibration = CostCalibration(bins, _mean_gap(bins), float(answered.mean()) if len(labelled) else None)
@@ -244,12 +244,12 @@ def calibration_of(
     return calibration, Coverage(float(covered.mean()), means / len(cost), _ruled_out(judged, ranges))
 
 
-def calibration_bins(
+def _calibration_bins(
     predicted: NDArray[np.float64], cost: NDArray[np.float64], ranges: CostRanges
 ) -> tuple[CalibrationBin, ...]:
     """At most ten bins of about equal size; equal predictions share a bin.
 
-    >>> one, other = calibration_bins(np.array([0.2, 0.9]), np.array([0.0, 1.0]), CostRanges(np.zeros(2), np.ones(2)))
+    >>> one, other = _calibration_bins(np.array([0.2, 0.9]), np.array([0.0, 1.0]), CostRanges(np.zeros(2), np.ones(2)))
     >>> one
     CalibrationBin(costs=1, predicted=0.2, cost=0.0, lowest=0.0, highest=1.0)
     """

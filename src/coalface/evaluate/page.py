@@ -43,13 +43,13 @@ def facts_of(report: EvaluationReport) -> dict[str, str]:
     facts = {
         "rows that could be judged": f"{report.judged:,} of {report.rows:,}",
         "known costs of these rows": f"{report.known_costs:,}",
-        "total cost": cost_text(report.total_cost),
-        "mean gap between predicted and known cost": cost_text(calibration.mean_gap),
+        "total cost": _cost_text(report.total_cost),
+        "mean gap between predicted and known cost": _cost_text(calibration.mean_gap),
     }
     if report.abstained:
         facts["rows without a label, because the learner abstained"] = f"{report.abstained:,}"
     if calibration.answers_predicted is not None:
-        facts["mean predicted cost of the predicted labels"] = cost_text(calibration.answers_predicted)
+        facts["mean predicted cost of the predicted labels"] = _cost_text(calibration.answers_predicted)
     facts["known costs inside their range"] = percent(coverage.costs, 1)
     facts["mean costs of similar predictions inside their mean range"] = percent(coverage.means, 1)
     facts["rows whose cheapest label the rule would rule out"] = percent(coverage.ruled_out, 1)
@@ -67,40 +67,40 @@ def notice_of(report: EvaluationReport) -> str:
     )
 
 
-def cost_text(value: float) -> str:
+def _cost_text(value: float) -> str:
     """A cost, or a sum of costs.
 
-    >>> cost_text(0.123456), cost_text(12345.678), cost_text(-0.0)
+    >>> _cost_text(0.123456), _cost_text(12345.678), _cost_text(-0.0)
     ('0.1235', '12,346', '0')
     """
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value + 0.0:.4g}"
 
 
-def interval_text(estimate: MeanCost) -> str:
+def _interval_text(estimate: MeanCost) -> str:
     """The interval of an estimate, if it needs one.
 
-    >>> interval_text(MeanCost(0.2, 0.15, 0.25, 100))
+    >>> _interval_text(MeanCost(0.2, 0.15, 0.25, 100))
     '0.15 to 0.25'
     """
     if estimate.is_exact:
         return "exact"
-    return f"{cost_text(estimate.low)} to {cost_text(estimate.high)}"
+    return f"{_cost_text(estimate.low)} to {_cost_text(estimate.high)}"
 
 
 def _costs(report: EvaluationReport) -> EvaluationTable:
     headings = ("prediction", "mean cost", "95 % interval", "rows", "minus the learner", "95 % interval")
     own = report.cost
-    rows = [[LEARNER, cost_text(own.mean), interval_text(own), f"{own.rows:,}", "", ""]]
+    rows = [[LEARNER, _cost_text(own.mean), _interval_text(own), f"{own.rows:,}", "", ""]]
     for one in report.references:
         cost, difference = one.cost, one.difference
         rows.append(
             [
                 one.name,
-                cost_text(cost.mean),
-                interval_text(cost),
+                _cost_text(cost.mean),
+                _interval_text(cost),
                 f"{cost.rows:,}",
-                cost_text(difference.mean),
-                interval_text(difference),
+                _cost_text(difference.mean),
+                _interval_text(difference),
             ]
         )
     return EvaluationTable(
@@ -117,9 +117,9 @@ def _mistakes(report: EvaluationReport) -> EvaluationTable:
         [
             f"{one.truth} -> {one.predicted}",
             f"{one.rows:,}",
-            cost_text(one.mean_cost),
-            cost_text(one.total_cost),
-            cost_text(one.extra_cost),
+            _cost_text(one.mean_cost),
+            _cost_text(one.total_cost),
+            _cost_text(one.extra_cost),
         ]
         for one in report.mistakes[:_MOST_ROWS]
     ]
@@ -134,8 +134,8 @@ def _labels(report: EvaluationReport) -> EvaluationTable:
         [
             one.label,
             f"{one.rows:,}",
-            cost_text(one.mean_cost),
-            cost_text(one.total_cost),
+            _cost_text(one.mean_cost),
+            _cost_text(one.total_cost),
             "" if one.share is None else percent(one.share, 1),
         ]
         for one in report.labels[:_MOST_ROWS]
@@ -147,10 +147,10 @@ def _labels(report: EvaluationReport) -> EvaluationTable:
 def _calibration(report: EvaluationReport) -> EvaluationTable:
     rows = [
         [
-            cost_text(one.predicted),
-            cost_text(one.cost),
-            cost_text(one.predicted - one.cost),
-            f"{cost_text(one.lowest)} to {cost_text(one.highest)}",
+            _cost_text(one.predicted),
+            _cost_text(one.cost),
+            _cost_text(one.predicted - one.cost),
+            f"{_cost_text(one.lowest)} to {_cost_text(one.highest)}",
             f"{one.costs:,}",
         ]
         for one in report.calibration.bins
@@ -167,11 +167,11 @@ def _and_more(n: int, noun: str, rest: str = "") -> str:
 def evaluation_page(report: EvaluationReport, title: str) -> str:
     """The page as HTML text: numbers to remember, figures, tables, and the features of the costliest labels."""
     figures = {
-        "Mean cost": draw_costs(report),
-        "Calibration of predicted costs": draw_calibration(report.calibration.bins),
+        "Mean cost": _draw_costs(report),
+        "Calibration of predicted costs": _draw_calibration(report.calibration.bins),
     }
     if report.mistakes:
-        figures["Costliest mistakes"] = draw_mistakes(report.mistakes[:_MISTAKES_DRAWN])
+        figures["Costliest mistakes"] = _draw_mistakes(report.mistakes[:_MISTAKES_DRAWN])
     return html_page.page(
         "evaluation.html",
         title,
@@ -183,17 +183,17 @@ def evaluation_page(report: EvaluationReport, title: str) -> str:
         numbers=facts_of(report),
         feature_headings=("feature", _unit_of_features(report)),
         features={
-            label: [[one.name, cost_text(one.effect)] for one in found] for label, found in report.features.items()
+            label: [[one.name, _cost_text(one.effect)] for one in found] for label, found in report.features.items()
         },
     )
 
 
 def _large_facts(report: EvaluationReport) -> dict[str, str]:
     """The few numbers to remember, by what they mean."""
-    meaning = f"mean cost per row, 95 % interval {interval_text(report.cost)}"
-    facts = {meaning: cost_text(report.cost.mean)}
+    meaning = f"mean cost per row, 95 % interval {_interval_text(report.cost)}"
+    facts = {meaning: _cost_text(report.cost.mean)}
     for one in report.references:
-        facts[f"mean cost of {one.name}"] = cost_text(one.cost.mean)
+        facts[f"mean cost of {one.name}"] = _cost_text(one.cost.mean)
     return facts
 
 
@@ -202,7 +202,7 @@ def _unit_of_features(report: EvaluationReport) -> str:
     return "effect on the cost" if units[:1] == ["cost"] else "share of splits"
 
 
-def draw_costs(report: EvaluationReport) -> str:
+def _draw_costs(report: EvaluationReport) -> str:
     """The mean cost of the learner and its references, with their intervals."""
     lines = [(LEARNER, report.cost), *((one.name, one.cost) for one in report.references)]
     colours = [figure_style.RULES["coal"], *(figure_style.RULES["passive"] for _ in report.references)]
@@ -215,7 +215,7 @@ def draw_costs(report: EvaluationReport) -> str:
         return svg_of(figure, "Mean cost of the learner and its references")
 
 
-def draw_mistakes(mistakes: Sequence[Mistake]) -> str:
+def _draw_mistakes(mistakes: Sequence[Mistake]) -> str:
     """The extra cost of some mistakes as bars."""
     with styled_figure((_WIDTH, _ROW * len(mistakes) + 0.9), salt="evaluation mistakes") as figure:
         axes = figure.subplots()
@@ -228,7 +228,7 @@ def draw_mistakes(mistakes: Sequence[Mistake]) -> str:
         return svg_of(figure, "The costliest mistakes")
 
 
-def draw_calibration(bins: Sequence[CalibrationBin]) -> str:
+def _draw_calibration(bins: Sequence[CalibrationBin]) -> str:
     """Mean known cost against mean predicted cost, with the mean range of each bin as a bar."""
     predicted = [one.predicted for one in bins]
     text, known = placeholder_for(figure_style.TEXT), placeholder_for(figure_style.ASKED)

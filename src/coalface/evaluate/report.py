@@ -69,10 +69,10 @@ def estimated_mean(values: NDArray[np.float64], bounds: CostScale) -> MeanCost:
     return MeanCost(float(np.mean(values)), ends[0], ends[1], n)
 
 
-def exact_mean(values: NDArray[np.float64]) -> MeanCost:
+def _exact_mean(values: NDArray[np.float64]) -> MeanCost:
     """The mean of numbers that are equal by construction.
 
-    >>> exact_mean(np.zeros(3))
+    >>> _exact_mean(np.zeros(3))
     MeanCost(mean=0.0, low=0.0, high=0.0, rows=3)
     """
     mean = float(values[0])
@@ -107,11 +107,11 @@ class Reference:
     difference: MeanCost
 
 
-def references_for(judged: Judged, labels: list[str], scale: CostScale) -> tuple[Reference, ...]:
+def _references_for(judged: Judged, labels: list[str], scale: CostScale) -> tuple[Reference, ...]:
     """The best single label, where one has enough known costs, then the cheapest label of each row."""
     oracle = _reference("the cheapest label of each row", None, judged, judged.cheapest, scale)
     if np.ptp(judged.cheapest) == 0.0 and judged.are_of_matrix:  # so it will cost the same on any other row
-        oracle = replace(oracle, cost=exact_mean(judged.cheapest))
+        oracle = replace(oracle, cost=_exact_mean(judged.cheapest))
     best = _best_single(judged)
     if best is None:
         return (oracle,)
@@ -238,7 +238,7 @@ def evaluation_report(
         abstained=int((judged.answers == len(labels)).sum()),
         known_costs=int(np.count_nonzero(~np.isnan(judged.cost))),
         cost=estimated_mean(judged.paid, scale),
-        references=references_for(judged, labels, scale),
+        references=_references_for(judged, labels, scale),
         mistakes=mistakes_of(judged, label_texts(possible)),
         labels=of_labels,
         calibration=calibration,

@@ -66,10 +66,10 @@ def band_over(curves: Sequence[RunPoints], axis: str = "costs_queried", start: f
     >>> band.asked.round(1).tolist(), band.median.round(3).tolist()
     ([8.0, 9.5, 11.3, 13.5, 16.0], [0.7, 0.6, 0.5, 0.4, 0.3])
     """
-    return band_at(curves, axis, common_axis(curves, axis, start))
+    return _band_at(curves, axis, common_axis(curves, axis, start))
 
 
-def band_at(curves: Sequence[RunPoints], axis: str, asked: NDArray[np.float64]) -> Band:
+def _band_at(curves: Sequence[RunPoints], axis: str, asked: NDArray[np.float64]) -> Band:
     """The median of some runs and its band at these numbers of costs or examples."""
     values = read_off(curves, axis, asked)
     lower, upper = np.percentile(values, PERCENTILES[::2], axis=0)
@@ -198,7 +198,7 @@ def panel(
     for place, ((name, style, points), curve) in enumerate(zip(runs, curves, strict=True)):
         first, last = curve.asked[[0, -1]]
         near = marks[(marks > first * 0.99) & (marks < last * 1.01)] * 2 ** (place * step)
-        lines.append(PanelLine(name, style, curve, bars=band_at(points, axis, near)))
+        lines.append(PanelLine(name, style, curve, bars=_band_at(points, axis, near)))
     return Panel(title, unit, target, tuple(lines), tuple(marks.tolist()))
 
 

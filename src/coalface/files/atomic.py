@@ -41,8 +41,8 @@ def atomic_write(path: str | os.PathLike[str], *, private: bool = False) -> Iter
     handle, part = _create_beside(target, private=private)
     try:
         with os.fdopen(handle, "wb") as file:
-            hold_part(handle)
-            remove_stale_parts(target)
+            _hold_part(handle)
+            _remove_stale_parts(target)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -215,14 +215,14 @@ if sys.platform != "win32":
     import fcntl
 
 
-def hold_part(handle: int) -> None:
+def _hold_part(handle: int) -> None:
     """Mark an open part as being written until it is closed. On Windows, no open file can be removed anyway."""
     if sys.platform != "win32":
         with suppress(OSError):  # a folder without locks: its parts are never removed
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def remove_stale_parts(target: Path) -> None:
+def _remove_stale_parts(target: Path) -> None:
     """Remove old parts of ``target`` that no process is writing.
 
     >>> from tempfile import TemporaryDirectory
@@ -230,7 +230,7 @@ def remove_stale_parts(target: Path) -> None:
     ...     part = Path(folder, ".greeting.txt.0123456789ab.part")
     ...     part.touch()
     ...     os.utime(part, (0, 0))
-    ...     remove_stale_parts(Path(folder, "greeting.txt"))
+    ...     _remove_stale_parts(Path(folder, "greeting.txt"))
     ...     part.exists()
     False
     """

@@ -35,7 +35,7 @@ class Kernel(Protocol[P, R]):
 
 
 @cache
-def folder_stamp(folder: Path = _OWN) -> str:
+def _folder_stamp(folder: Path = _OWN) -> str:
     """A hash of the names and contents of all kernel source files of a folder and of this one, which others call."""
     digest = hashlib.sha256()
     for place in dict.fromkeys((_OWN, folder)):
@@ -51,7 +51,7 @@ def cache_folder(folder: Path = _OWN) -> Path:
     """
     chosen = os.environ.get("NUMBA_CACHE_DIR")
     base = Path(chosen) if chosen else _user_cache()
-    return base / "coalface" / folder_stamp(folder)
+    return base / "coalface" / _folder_stamp(folder)
 
 
 def _user_cache() -> Path:
@@ -75,7 +75,7 @@ class _FolderLocator(caching._CacheLocator):  # type: ignore[misc]
         return str(cache_folder(self._folder))
 
     def get_source_stamp(self) -> str:
-        return folder_stamp(self._folder)
+        return _folder_stamp(self._folder)
 
     def get_disambiguator(self) -> str:
         return self._disambiguator

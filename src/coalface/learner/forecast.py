@@ -153,14 +153,14 @@ def asked_history(counters: NDArray[np.int64]) -> AskedHistory:
     return AskedHistory(np.append(0, marks[marks <= done]), *columns)
 
 
-def interval_of(pace: Pace, examples: Pace, coming: int, *, of_costs: bool, calibrated: bool = False) -> Interval:
+def _interval_of(pace: Pace, examples: Pace, coming: int, *, of_costs: bool, calibrated: bool = False) -> Interval:
     """How much will be asked for on the examples to come; ``examples`` counts those asked about.
 
     ``calibrated`` says that the slack follows audits.
 
     >>> none = np.zeros(1, np.int64)
     >>> start = Pace(0, none, none, 0.0, most=3.0, warm_up=0)
-    >>> print(interval_of(start, start, 1000, of_costs=True))
+    >>> print(_interval_of(start, start, 1000, of_costs=True))
     581 (244 to 1,764)
     """
     everything, decay = pace.most * coming, _COSTS if of_costs else _EXAMPLES
@@ -222,8 +222,8 @@ def _to_be_asked(learner: LearnerState, coming: int) -> tuple[Interval, Interval
     paid = float(in_costs(learner, counters[COSTS_QUERIED], counters[TRUTHS_QUERIED]))
     looks = Pace(done, history.rounds, history.examples, float(counters[EXAMPLES_QUERIED]), 1.0, warm_up)
     costs = Pace(done, history.rounds, priced, paid, most, warm_up)
-    to_pay = interval_of(costs, looks, coming, of_costs=True, calibrated=settings.miss_rate <= 1.0)
-    to_see = interval_of(looks, looks, coming, of_costs=False)
+    to_pay = _interval_of(costs, looks, coming, of_costs=True, calibrated=settings.miss_rate <= 1.0)
+    to_see = _interval_of(looks, looks, coming, of_costs=False)
     if settings.price_of_truth >= 1.0:  # an example that is asked about takes at least 1
         to_see = Interval(*(min(pair) for pair in zip(to_see, to_pay, strict=True)))
     return to_see, to_pay

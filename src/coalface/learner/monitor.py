@@ -181,7 +181,7 @@ def rare_labels(learner: LearnerState) -> dict[Any, int]:
 # -- warnings -------------------------------------------------------------------------------------
 
 
-def warn_user(message: str, category: type[Warning]) -> None:
+def _warn_user(message: str, category: type[Warning]) -> None:
     """Warn about the line that called this package."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("coalface."):
@@ -202,7 +202,7 @@ def warn_if_collapsed(learner: LearnerState) -> None:
     if silent < LEAST_SILENCE or learner.budget is not None or regret < _LARGE_REGRET:
         return
     if silent >= 5 * int(counts.counters[EXAMPLES_QUERIED]) and _first_time(learner, "collapsed"):
-        warn_user(
+        _warn_user(
             f"Nothing was asked in the last {silent} rounds, although the last answered examples cost {regret:.2f} of "
             f"the scale more than their best label. Raise mellowness (now {learner.mellowness:g}) or warm_up (now "
             f"{rule_of(learner.rule).warm_up}), or set audits.",
@@ -220,7 +220,7 @@ def warn_if_unanswered(learner: LearnerState, among: Mask | None = None) -> None
         return
     silent = unanswered & learner.model_.active & (True if among is None else among.any(axis=0))
     if silent.any() and _first_time(learner, "unanswered"):
-        warn_user(
+        _warn_user(
             f"No cost of {listed(learner.classes_[silent].tolist())} was ever answered, so it counts as the middle of "
             "cost_bounds in predictions. Tell the learner some of these costs.",
             UnansweredWarning,
@@ -230,7 +230,7 @@ def warn_if_unanswered(learner: LearnerState, among: Mask | None = None) -> None
 def warn_of_labels_alone(learner: LearnerState, cost: Any, remedy: str) -> None:
     """Warn once if ``fit`` learned costs and ``score`` gets labels without their costs."""
     if cost is None and learner.cost_matrix is None and learner._learned_costs and _first_time(learner, "labels alone"):
-        warn_user(
+        _warn_user(
             "score counts errors as 0 and 1 here, because it got labels without costs, but the learner learned "
             f"costs. Pass cost=...; {remedy}.",
             UserWarning,
@@ -249,7 +249,7 @@ def warn_of_unlearned(
 
     ``predicted`` returns the predicted label of some rows; it is asked only about rows with a rare label.
     """
-    rare = labels_seldom_right(truth, len(classes))
+    rare = _labels_seldom_right(truth, len(classes))
     rows = np.flatnonzero(np.isin(truth, rare))
     rows = rows[rows >= len(truth) // 2]
     if not len(rows):
@@ -261,17 +261,17 @@ def warn_of_unlearned(
         more = "raise mellowness or the rate of audits"
         remedy = more if audits_of(audits).by == "loss" else f"pass audits='loss', or {more}"
         remedy = "raise the budget" if on_budget else remedy
-        warn_user(
+        _warn_user(
             f"The learner never predicted {listed(list(unlearned))} in the second half of the data for the examples "
             f"where it is right: {counts}. {remedy[0].upper()}{remedy[1:]}.",
             UnlearnedWarning,
         )
 
 
-def labels_seldom_right(truth: NDArray[np.integer[Any]], n_labels: int) -> NDArray[np.int64]:
+def _labels_seldom_right(truth: NDArray[np.integer[Any]], n_labels: int) -> NDArray[np.int64]:
     """The labels that are right on some examples of the later half, but on less than a tenth of them.
 
-    >>> labels_seldom_right(np.tile([0] * 19 + [1], 100), n_labels=3)
+    >>> _labels_seldom_right(np.tile([0] * 19 + [1], 100), n_labels=3)
     array([1])
     """
     later = truth[len(truth) // 2 :]

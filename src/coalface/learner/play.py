@@ -104,7 +104,7 @@ class Conversation:
         return self.complete
 
 
-def converse(
+def _converse(
     learner: LearnerState,
     examples: Examples,
     answer: Callable[[int, int], float],
@@ -157,7 +157,7 @@ def interview(
         names = examples.names if i == 0 else None  # ledgers need them once
         one = Examples(None, rows.take(np.array([i])), examples.encoder, names, own)
         of_truth = None if truth is None else partial(one_truth, i)
-        done = converse(learner, one, partial(one_cost, i), of_truth, remaining, parts.of_rows([i]))
+        done = _converse(learner, one, partial(one_cost, i), of_truth, remaining, parts.of_rows([i]))
         warn_if_collapsed(learner)
         if not done.complete:
             break
@@ -269,7 +269,7 @@ def play(learner: LearnerState, run: SimulatedRun, n_rows: int, costs: int = UNL
         remaining = remaining_budget(learner)
 
 
-def play_all(learner: LearnerState, X: Any, y: Any, cost: Any, classes: Any, candidates: Any) -> None:
+def _play_all(learner: LearnerState, X: Any, y: Any, cost: Any, classes: Any, candidates: Any) -> None:
     """Learn the costs that the learner asks for, row by row; the given costs answer."""
     examples, labels, costs = examples_to_learn(learner, X, y, cost, classes, candidates)
     unit = check_cost(costs, examples.n_rows, labels, CostScale.of(learner.cost_bounds))
@@ -323,7 +323,7 @@ def _play_within(learner: LearnerState, run: SimulatedRun, remaining: RemainingB
     def one_truth(row: int) -> Any:
         return None if truths is None or truths[row] == UNKNOWN else labels[truths[row]]
 
-    found = converse(
+    found = _converse(
         learner,
         Examples(None, run.rows.take(picked), None, names, mask),
         lambda row, k: float(cost[row, k]),
@@ -374,5 +374,5 @@ def fit_new(learner: LearnerState, X: Any, y: Any, cost: Any, candidates: Any, *
     if y is not None and hasattr(y, "__len__") and len(y) == 0:
         read_examples(learner, X, allow_empty=False)  # an empty X is the mistake, not that y has no labels
     labels = labels_of(y, cost, learner.classes, learner.cost_matrix)
-    learn_given = play_all if flag("active", active) else learn_all
+    learn_given = _play_all if flag("active", active) else learn_all
     learn_given(learner, X, y, cost, labels, candidates)

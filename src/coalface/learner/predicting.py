@@ -71,7 +71,7 @@ def candidates_of(learner: LearnerState, examples: Examples) -> Mask:
     return NO_ROUNDS.candidates if mask is None else mask
 
 
-def model_best(learner: LearnerState, rows: Rows, candidates: Mask, offsets: Costs = NO_OFFSETS) -> NDArray[np.int64]:
+def _model_best(learner: LearnerState, rows: Rows, candidates: Mask, offsets: Costs = NO_OFFSETS) -> NDArray[np.int64]:
     """The column of the label with the least number of the model, K for abstaining."""
     return learner.model_.answer(rows, settings_of(learner), candidates, offsets)
 
@@ -81,7 +81,7 @@ def best_of(learner: LearnerState, rows: Rows, candidates: Mask, offsets: Costs 
     model = learner.model_
     silent = model.unanswered()
     if silent.all() or not silent.any():
-        return model_best(learner, rows, candidates, offsets)
+        return _model_best(learner, rows, candidates, offsets)
     with model.lock:
         predicted = model.predictions(rows).copy()  # the model may keep its array
         predicted[:, silent] = MIDDLE
@@ -123,7 +123,7 @@ def score_of(
 
 def costs_of_answers(learner: LearnerState, rows: Rows, unit: NDArray[np.float32]) -> NDArray[np.float64]:
     """The costs of the model's labels for checked rows; ``unit`` (n, K) are the true costs, scaled to [0, 1]."""
-    return _paid(learner, model_best(learner, rows, candidates_of(learner, Examples(None, rows))), unit)
+    return _paid(learner, _model_best(learner, rows, candidates_of(learner, Examples(None, rows))), unit)
 
 
 def costs_given(learner: LearnerState, n_rows: int, labels: NDArray[Any], y: Any, cost: Any) -> NDArray[Any]:

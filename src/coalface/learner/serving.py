@@ -30,7 +30,7 @@ def act(
     mask = allowed(learner, examples.candidates, examples.n_rows)
     with model.lock:
         start = int(model.state.counters[ROUND]) if start is None else start
-        chosen, found = model.choose(examples.rows, settings_to_serve(learner), mask, explored, start)
+        chosen, found = model.choose(examples.rows, _settings_to_serve(learner), mask, explored, start)
     refuse_no_candidate(chosen)
     scale = CostScale.of(learner.cost_bounds)
     return Actions(
@@ -59,11 +59,11 @@ def serve_rows(learner: LearnerState, rows: Rows, run: ServedRun, piece: int) ->
     """Serve all rows of a simulated run, ``piece`` rows between two checks for Ctrl-C."""
     for start in range(0, len(run.order), piece):
         stop = min(start + piece, len(run.order))
-        learner.model_.serve(rows, settings_to_serve(learner), run, start, stop)
+        learner.model_.serve(rows, _settings_to_serve(learner), run, start, stop)
         keep_features(learner, Examples(None, rows))
 
 
-def settings_to_serve(learner: LearnerState) -> Settings:
+def _settings_to_serve(learner: LearnerState) -> Settings:
     """The settings of ``act`` and ``observe``: a budget limits what is asked for, and serving asks for nothing."""
     return settings_of(learner)._replace(budget=np.inf, alike=np.inf)
 

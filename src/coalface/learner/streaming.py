@@ -69,12 +69,12 @@ class Training:
         with open_blocks(
             path, stream.format, options, rows=stream.rows, after=after, checksums=self.every is not None
         ) as blocks:
-            aligner = None if _is_new(named) else aligner_for(named, path, blocks, grows=True)
+            aligner = None if _is_new(named) else _aligner_for(named, path, blocks, grows=True)
             for block in blocks:
                 log.info("learning %r", block)
                 if aligner is None:
                     self._begin(block)
-                    aligner = aligner_for(named, path, blocks, grows=True)
+                    aligner = _aligner_for(named, path, blocks, grows=True)
                 some_known |= self._learn(aligner.aligned(block))
                 self.progress(*blocks.progress, blocks.n_rows)
                 if self.every is not None:
@@ -114,7 +114,7 @@ class Training:
         return reader_options(found, options, named.classes, named.encoder)
 
 
-def aligner_for(named: NamedLearner, path: Path, blocks: Blocks, *, grows: bool = False) -> Aligner:
+def _aligner_for(named: NamedLearner, path: Path, blocks: Blocks, *, grows: bool = False) -> Aligner:
     """What puts the blocks of a stream into the columns of a learner."""
     return Aligner(
         path,
@@ -139,7 +139,7 @@ def examples_of(named: NamedLearner, stream: Stream, *, candidates: bool = False
     options = reader_options(found, options, named.classes, named.encoder)
     lists_truths: bool | None = None  # until a line lists some of the labels
     with open_blocks(stream.path, stream.format, options, rows=stream.rows, keep_names=False) as blocks:
-        aligner = aligner_for(named, stream.path, blocks)
+        aligner = _aligner_for(named, stream.path, blocks)
         for block in blocks:
             dataset = aligner.aligned(block)
             if dataset.candidates is None or candidates:

@@ -107,7 +107,7 @@ class LogisticProblem(NamedTuple):
         counts = np.bincount(self.classes, self.importance, self.n_classes) + PRIOR_COUNT
         start = np.zeros((1 + len(self.centre), self.n_classes))
         start[0] = np.log(counts) - np.log(counts).mean()
-        return minimised(self.loss, start.ravel()).reshape(start.shape)
+        return _minimised(self.loss, start.ravel()).reshape(start.shape)
 
     def scores(self, solution: F64, rows: Encoded) -> F64:
         """The logits of rows without the intercepts, (n, K)."""
@@ -146,14 +146,14 @@ class LogisticProblem(NamedTuple):
         )
 
 
-def minimised(
+def _minimised(
     loss: Callable[[F64], tuple[float, F64]],
     start: F64,
     bounds: Sequence[tuple[float | None, float | None]] | None = None,
 ) -> F64:
     """Where a convex function is least; ``loss`` returns its value and its gradient.
 
-    >>> minimised(lambda x: (float(x @ x), 2 * x), np.array([3.0])).round(2) + 0.0
+    >>> _minimised(lambda x: (float(x @ x), 2 * x), np.array([3.0])).round(2) + 0.0
     array([0.])
     """
     from scipy.optimize import minimize  # slow to import
@@ -271,7 +271,7 @@ def _best_calibration(scores: F64, problem: LogisticProblem) -> tuple[float, F64
 
     counts = np.bincount(problem.classes, problem.importance, n_classes) + PRIOR_COUNT
     start = np.concatenate([[_PRIOR_SLOPE], np.log(counts) - np.log(counts).mean()])
-    found = minimised(loss, start, [(0.0, None)] + [(None, None)] * n_classes)
+    found = _minimised(loss, start, [(0.0, None)] + [(None, None)] * n_classes)
     return float(found[0]), found[1:]
 
 

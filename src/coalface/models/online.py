@@ -203,7 +203,7 @@ class OnlineModel(CostModel):
         """Learn the known costs and, unless they are late, close a round per row."""
         told, settings = told_of(rounds), self.resolved(settings)
         if settings.audits_by_loss and len(rounds.propensity):
-            told = told._replace(weights=audit_weights(rounds.propensity))
+            told = told._replace(weights=_audit_weights(rounds.propensity))
 
         def run_from(csr: Csr, scratch: Scratch, done: int) -> int:
             return online.tell_rows(self.state, settings, scratch, csr, told, late, done)
@@ -385,7 +385,7 @@ class OnlineModel(CostModel):
         self.state = self.state._replace(table=table)
 
 
-def audit_weights(propensity: NDArray[np.float64]) -> Costs:
+def _audit_weights(propensity: NDArray[np.float64]) -> Costs:
     """How many answers each counts as (n, K), given the probability that it was asked for; 0 counts as certain."""
     weights = np.empty(propensity.shape, np.float32)
     online.weigh_answers(propensity, weights)

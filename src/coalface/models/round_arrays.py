@@ -24,7 +24,7 @@ def rounds_stood_for(rounds: RoundArrays, settings: Settings) -> NDArray[np.floa
 
     A round with nothing but an audit stands for all rounds of its kind, most of which have no answer and are unknown.
     """
-    rate = audit_rate_of(settings)
+    rate = _audit_rate_of(settings)
     if not len(rounds.reasons) or rate == 0.0:
         return np.ones(len(rounds.costs))
     audited = (rounds.reasons == AUDIT) & (rounds.propensity > 0.0)
@@ -32,7 +32,7 @@ def rounds_stood_for(rounds: RoundArrays, settings: Settings) -> NDArray[np.floa
     return np.where(only_audits, 1.0 / max(rate, _LEAST_AUDIT_RATE), 1.0)
 
 
-def audit_rate_of(settings: Settings) -> float:
+def _audit_rate_of(settings: Settings) -> float:
     """The probability of an audit; fewer are made where each asks for all costs."""
     rate = float(settings.audit_rate)
     return rate if settings.miss_rate > 1.0 else min(rate, MOST_AUDITED / settings.n_labels)
@@ -77,7 +77,7 @@ def answer_chances(rounds: RoundArrays, settings: Settings) -> tuple[NDArray[np.
         return np.ones(rounds.costs.shape), times
     audited = (rounds.reasons == AUDIT) & (rounds.propensity > 0.0)
     chances = np.where(audited, rounds.propensity, 1.0)
-    rate = audit_rate_of(settings)
+    rate = _audit_rate_of(settings)
     only_audits = (audited | np.isnan(rounds.costs)).all(axis=1) & (rate > 0.0)
     chances[only_audits] = np.minimum(chances[only_audits] / max(rate, 1e-9), 1.0)
     return chances, times

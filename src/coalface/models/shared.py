@@ -51,7 +51,7 @@ class SharedModel(CostModel):
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained model."""
         begun = super().begin(n_labels, settings)
-        begun.regressor_ = _regressor(self.regressor).begin(1, of_one_label(settings))
+        begun.regressor_ = _regressor(self.regressor).begin(1, _of_one_label(settings))
         begun.default_miss_rate = begun.regressor_.default_miss_rate
         return begun
 
@@ -62,7 +62,7 @@ class SharedModel(CostModel):
     def ranges(self, rows: Rows, settings: Settings, first_round: int) -> Ranged:
         """Predictions and ranges; all labels of an example are decided at the same round."""
         found = Ranged(*(np.empty((len(rows), self.n_labels), np.float32) for _ in range(3)))
-        own, of_labels, n_labels = of_one_label(settings), self._label_rows(rows), self.n_labels
+        own, of_labels, n_labels = _of_one_label(settings), self._label_rows(rows), self.n_labels
         step = 1 if settings.round_step else max(len(rows), 1)
         for first in range(0, len(rows), step):
             stop = min(first + step, len(rows))
@@ -76,7 +76,7 @@ class SharedModel(CostModel):
         self, rows: Rows, costs: Costs, settings: Settings, first_round: int, weights: Costs = NO_WEIGHTS
     ) -> None:
         """Learn the known costs, label by label and row by row."""
-        own = of_one_label(settings)
+        own = _of_one_label(settings)
         for row in range(len(rows)):  # each row is predicted before it is learned, however rows are split over calls
             one = slice(row, row + 1)
             known = np.flatnonzero(~np.isnan(costs[row]))
@@ -126,7 +126,7 @@ class SharedModel(CostModel):
         return label_rows(rows, self.n_labels, with_example=isinstance(self.regressor_, OnlineModel))
 
 
-def of_one_label(settings: Settings) -> Settings:
+def _of_one_label(settings: Settings) -> Settings:
     """The settings of a regressor that only predicts, gives ranges and learns; the shared model does the rest."""
     return settings._replace(
         n_labels=1,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coalface.data.numbers import finite_number, whole_number
+from coalface.data import finite_number, whole_number
 from coalface.errors import InputError
 from coalface.paper.inputs import Numbers, as_table, check_margin
 from coalface.paper.noise import Tsybakov, checked_tsybakov

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import finite_number
+from coalface.data import finite_number
 from coalface.errors import InputError
 from coalface.paper.inputs import Numbers, as_table, as_weights
 

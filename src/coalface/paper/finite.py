@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import one_of
+from coalface.data import one_of
 from coalface.paper.inputs import Numbers
 from coalface.paper.schedule import width_threshold
 

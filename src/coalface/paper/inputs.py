@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import finite_number
+from coalface.data import finite_number
 from coalface.errors import InputError, in_one_line
 
 Numbers = NDArray[np.float64]

@@ -8,15 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import flag, one_of
-from coalface.data.rows import Rows
+from coalface.data import Rows, flag, one_of
 from coalface.errors import EmptyVersionSpaceWarning, FileFormatError, InputError, MisspecifiedWarning
-from coalface.kernels.codes import FIXED_SLACK, NOISE_SCALED
-from coalface.kernels.state import ROUND, Settings
-from coalface.models.contract import CostModel
-from coalface.models.linear import FIT_INTERCEPT
-from coalface.models.model_arrays import restored_counts
-from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
+from coalface.kernels import FIXED_SLACK, NOISE_SCALED, ROUND, Settings
+from coalface.models import FIT_INTERCEPT, NO_WEIGHTS, CostModel, Costs, Ranged, counting, restored_counts
 from coalface.paper.dual import Dual
 from coalface.paper.engine import CertifiedRange, RangeEngine, certified_range
 from coalface.paper.engines import Bisection, Ellipsoid, Ensemble, Enumeration, MultiplicativeWeights
@@ -119,7 +114,7 @@ class ExactModel(CostModel):
 
     def plain(self) -> dict[str, Any]:
         """The parameters as JSON values."""
-        return {**super().plain(), "oracle": plain_oracle(self.oracle)}
+        return {**super().plain(), "oracle": _plain_oracle(self.oracle)}
 
     def _theory_schedule(self, n_labels: int, oracle: Oracle) -> TheorySchedule | None:
         if one_of("schedule", self.schedule, SCHEDULES) == "practical":
@@ -336,10 +331,10 @@ class ExactModel(CostModel):
         ]
 
 
-def plain_oracle(oracle: Any) -> Any:
+def _plain_oracle(oracle: Any) -> Any:
     """The parameter ``oracle`` as JSON values.
 
-    >>> plain_oracle("auto"), plain_oracle(BallOracle(2.0))
+    >>> _plain_oracle("auto"), _plain_oracle(BallOracle(2.0))
     ('auto', {'kind': 'ball', 'radius': 2.0})
     """
     return oracle if oracle is None or (isinstance(oracle, str) and oracle == AUTO) else oracle_of(oracle).plain()

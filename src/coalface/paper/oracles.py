@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import nnls
 
-from coalface.data.numbers import finite_number
+from coalface.data import finite_number
 
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-13  # directions with less variation than this, relative to the largest, count as unseen

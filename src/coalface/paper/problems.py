@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import finite_number
+from coalface.data import finite_number
 from coalface.errors import InputError
 from coalface.paper.finite import FiniteCoal
 from coalface.paper.inputs import Numbers

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import finite_number, is_number, whole_number
+from coalface.data import finite_number, is_number, whole_number
 from coalface.errors import InputError
 from coalface.paper.oracles import Oracle
 from coalface.paper.user_oracles import FiniteOracle

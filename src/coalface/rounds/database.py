@@ -67,8 +67,8 @@ class Database:
     """
 
     def __init__(self, url: str, *, alone: bool = False) -> None:
-        self.engine = engine_of(url)
-        self._writer = sole_writer(self.engine) if alone else self.engine
+        self.engine = _engine_of(url)
+        self._writer = _sole_writer(self.engine) if alone else self.engine
         self.file = DatabaseFile.of(self.engine.url)
         self._lock = RLock()  # threads of one process take turns here, not at the file
         self._thread = threading.local()
@@ -145,7 +145,7 @@ def _close(*engines: sa.Engine) -> None:
         engine.dispose()
 
 
-def engine_of(url: str) -> sa.Engine:
+def _engine_of(url: str) -> sa.Engine:
     """Connections to the database at an address; one is made at once to see that the database is there."""
     try:
         address = sa.make_url(url)
@@ -177,7 +177,7 @@ def _create_private(address: sa.URL) -> None:
             os.close(os.open(address.database, os.O_CREAT | os.O_RDWR, 0o600))
 
 
-def sole_writer(engine: sa.Engine) -> sa.Engine:
+def _sole_writer(engine: sa.Engine) -> sa.Engine:
     """The one connection of a process that writes alone; PostgreSQL refuses other sole writers while it lasts.
 
     A lost connection is made again only if no other process has become the sole writer meanwhile.

@@ -39,7 +39,7 @@ def round_fields(line: Any) -> dict[str, Any]:
     return found
 
 
-def refuse_repeated(values: Iterable[Any], what: str) -> None:
+def _refuse_repeated(values: Iterable[Any], what: str) -> None:
     """Raise a ValueError if a value is repeated."""
     listed = list(values)
     if len(set(listed)) < len(listed):
@@ -133,7 +133,7 @@ def _numbers(values: Any, what: str) -> tuple[float, ...]:
 
 def _indices(values: Any, what: str) -> tuple[int, ...]:
     indices = tuple(_index(value, f"a number of {what}") for value in _list(values, what))
-    refuse_repeated(indices, what)
+    _refuse_repeated(indices, what)
     return indices
 
 
@@ -141,7 +141,7 @@ def _texts(values: Any, what: str) -> tuple[str, ...]:
     if not all(isinstance(value, str | int | float) for value in _list(values, what)):
         raise ValueError(f"{what} must be a list of labels as text, got {shown(values)}")
     texts = tuple(str(value) for value in values)
-    refuse_repeated(texts, what)
+    _refuse_repeated(texts, what)
     return texts
 
 

@@ -326,7 +326,7 @@ class Queries:
 
     def _repr_html_(self) -> str:
         """The first questions as a table, for notebooks."""
-        return questions_table(self)
+        return _questions_table(self)
 
     def __str__(self) -> str:
         return str(self.counts)
@@ -336,11 +336,11 @@ def _with_columns(array: NDArray[Any], more: int, fill: Any) -> NDArray[Any]:
     return np.pad(array, ((0, 0), (0, more)), constant_values=fill)
 
 
-def questions_table(queries: Queries) -> str:
+def _questions_table(queries: Queries) -> str:
     """The table; every label is escaped.
 
     >>> from coalface import CoalClassifier
-    >>> table = questions_table(CoalClassifier(["walk", "<b>"]).ask([[1.0]] * 20))
+    >>> table = _questions_table(CoalClassifier(["walk", "<b>"]).ask([[1.0]] * 20))
     >>> "walk, &lt;b&gt;" in table, "10 of 20 examples are shown" in table
     (True, True)
     """

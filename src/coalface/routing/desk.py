@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from coalface.data.encoding.encoder import Encoder
-from coalface.data.encoding.table import TEXT
-from coalface.data.numbers import is_number
+from coalface.data import TEXT, Encoder, is_number
 from coalface.errors import ConflictError, InputError, UnknownIdError, UnknownLabelError, shortened
-from coalface.files.journal import Journal
+from coalface.files import Journal
 from coalface.routing.report import RouteLog, RoutingReport, report_of
 from coalface.routing.router import Router
 

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.encoding.cells import is_missing
-from coalface.data.encoding.encoder import ID
-from coalface.data.formats.readers import TABLES, format_of
-from coalface.data.formats.records import table_records
+from coalface.data import ID, TABLES, format_of, is_missing, table_records
 from coalface.errors import FileFormatError, InputError, shortened
 
 _LOSS_NAMES = ("loss", "cost")

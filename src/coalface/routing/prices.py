@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import per_label
+from coalface.data import per_label
 from coalface.errors import InputError, shortened
-from coalface.learner.budget import Budget
+from coalface.learner import Budget
 
 # a number, one per model by name or in order, or a function from examples to prices (n, K)
 Price: TypeAlias = float | Mapping[Any, float] | Sequence[float] | NDArray[Any] | Callable[[Any], Any]

@@ -8,24 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coalface.data.costs import as_cost_array, check_mask
-from coalface.data.encoding.table import is_raw, table_of
-from coalface.data.frames import by_label, by_row
-from coalface.data.labels import label_array
-from coalface.data.numbers import finite_number
+from coalface.data import as_cost_array, by_label, by_row, check_mask, finite_number, is_raw, label_array, table_of
 from coalface.errors import FileFormatError, InputError, in_one_line, shortened
-from coalface.evaluate.simulation import simulate
-from coalface.files.bundle import read_bundle, write_bundle
-from coalface.kernels.state import CANNOT_BE_BEST
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.intake import with_label_features
-from coalface.learner.monitor import warn_if_unanswered
-from coalface.learner.predicting import best_labels
-from coalface.learner.recorder import bundled, from_bundle
-from coalface.models.committee import CommitteeModel
-from coalface.models.contract import CostModel
-from coalface.rounds.ledger import Ledger
-from coalface.rounds.queries import Queries
+from coalface.evaluate import simulate
+from coalface.files import read_bundle, write_bundle
+from coalface.kernels import CANNOT_BE_BEST
+from coalface.learner import CoalClassifier, best_labels, bundled, from_bundle, warn_if_unanswered, with_label_features
+from coalface.models import CommitteeModel, CostModel
+from coalface.rounds import Ledger, Queries
 from coalface.routing.outcomes import OutcomeColumns, Outcomes
 from coalface.routing.prices import ModelPrices, Price, checked_weight, offsets_of, priced, within_reach
 from coalface.routing.routes import Routes

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.rounds.queries import CostRanges
+from coalface.rounds import CostRanges
 
 
 @dataclass(frozen=True)

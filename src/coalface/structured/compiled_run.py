@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import InputError
-from coalface.learner.estimator import CoalClassifier
-from coalface.models.choice import model_of
-from coalface.models.committee import CommitteeModel
-from coalface.models.online import OnlineModel
+from coalface.learner import CoalClassifier
+from coalface.models import CommitteeModel, OnlineModel, model_of
 from coalface.sklearn_base import clone
 from coalface.structured.policies import begun, set_warm_up
 

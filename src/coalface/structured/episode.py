@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.rows import Rows
+from coalface.data import Rows
 from coalface.errors import InputError
 from coalface.structured.feature_columns import FeatureColumns, decision_row
 from coalface.structured.known_losses import path_after
@@ -41,7 +41,7 @@ class LearnedPolicy:
         if len(actions) == 1:
             return actions[0]
         row = decision_row(self.task, self.columns, state, actions)
-        return self.task.actions[self.policy.best(row, action_mask(self.task, actions))]
+        return self.task.actions[self.policy.best(row, _action_mask(self.task, actions))]
 
     def costs_in(self, states: Sequence[Any]) -> list[tuple[Sequence[Action], NDArray[np.float64]]]:
         """The actions that are possible in each state, and their predicted costs; a single action has none."""
@@ -51,7 +51,7 @@ class LearnedPolicy:
         if real:
             rows = [decision_row(self.task, self.columns, states[place], choices[place]) for place in real]
             for place, costs in zip(real, self.policy.predicted(stacked(rows)), strict=True):
-                found[place] = (choices[place], costs[action_mask(self.task, choices[place])[0]].astype(np.float64))
+                found[place] = (choices[place], costs[_action_mask(self.task, choices[place])[0]].astype(np.float64))
         return found
 
 
@@ -151,7 +151,7 @@ class EpisodeGroup:
         found = self._known_choices.get(key)
         if found is None:
             allowed = in_order(self.task, key, "allowed")
-            found = (allowed, action_mask(self.task, allowed))
+            found = (allowed, _action_mask(self.task, allowed))
             if len(self._known_choices) * len(self.task.actions) < _MOST_CHOICES:
                 self._known_choices[key] = found
         return found
@@ -228,11 +228,11 @@ def _joined(masks: list[Mask]) -> Mask:
     return masks[0] if len(masks) == 1 else np.vstack(masks)
 
 
-def action_mask(task: SearchTask[Any, Any], allowed: Sequence[Action]) -> Mask:
+def _action_mask(task: SearchTask[Any, Any], allowed: Sequence[Action]) -> Mask:
     """Which of ``task.actions`` are allowed, as one row.
 
     >>> from coalface.structured import SequenceTask
-    >>> action_mask(SequenceTask(["D", "N", "V"]), ["N"])
+    >>> _action_mask(SequenceTask(["D", "N", "V"]), ["N"])
     array([[False,  True, False]])
     """
     if len(allowed) == len(task.actions):

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.label_features import BLOCK, MOST_LABELS
-from coalface.data.rows import Rows, check_row
+from coalface.data import BLOCK, MOST_LABELS, Rows, check_row
 from coalface.errors import InputError
 from coalface.structured.task import Action, Features, SearchTask, has_action_features
 

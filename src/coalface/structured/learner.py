@@ -7,12 +7,10 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from coalface.data.labels import label_array
-from coalface.data.numbers import finite_number, whole_number
+from coalface.data import finite_number, label_array, whole_number
 from coalface.errors import InputError, TiedCostsWarning
-from coalface.files.bundle import rebuilding
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.monitor import warn_if_collapsed
+from coalface.files import rebuilding
+from coalface.learner import CoalClassifier, warn_if_collapsed
 from coalface.sklearn_base import clone
 from coalface.structured.beam import best_of_beam
 from coalface.structured.episode import Episode, EpisodeGroup, LearnedPolicy

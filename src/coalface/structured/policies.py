@@ -13,12 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import InputError, shortened
-from coalface.files.bundle import read_bundle, rebuilding, write_bundle
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.parameters import rule_of
-from coalface.learner.recorder import bundled, from_bundle
-from coalface.learner.state import NotFittedError
-from coalface.models.online import OnlineModel
+from coalface.files import read_bundle, rebuilding, write_bundle
+from coalface.learner import CoalClassifier, NotFittedError, bundled, from_bundle, rule_of
+from coalface.models import OnlineModel
 from coalface.sklearn_base import BaseEstimator, clone
 from coalface.structured.tagging.spans import OUTSIDE, marks_spans
 

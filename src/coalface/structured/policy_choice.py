@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from coalface.data.numbers import one_of, whole_number
+from coalface.data import one_of, whole_number
 from coalface.errors import InputError, shortened
 from coalface.structured.rollouts import Policy
 from coalface.structured.task import Action, RollOut, SearchTask

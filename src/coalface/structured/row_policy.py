@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from coalface.data.rows import Rows
-from coalface.kernels.state import RoundArrays, new_rounds
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.state import settings_of
-from coalface.rounds.queries import Queries
+from coalface.data import Rows
+from coalface.kernels import RoundArrays, new_rounds
+from coalface.learner import CoalClassifier, settings_of
+from coalface.rounds import Queries
 
 Mask = NDArray[np.bool_]
 _STATES_PER_COPY = 10_000  # copying takes time in proportion to the model's size

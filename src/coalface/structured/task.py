@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.labels import label_array
+from coalface.data import label_array
 from coalface.errors import InputError
 
 Example = TypeVar("Example")

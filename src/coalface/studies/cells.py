@@ -16,9 +16,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from coalface.data.dataset import CostDataset, TrainTest
+from coalface.data import CostDataset, TrainTest
 from coalface.errors import CoalfaceError
-from coalface.evaluate.checkpoints import Checkpoints
+from coalface.evaluate import Checkpoints
 from coalface.studies.learners import TUNED, as_rate, find_learner
 from coalface.studies.plugins import Plugin
 from coalface.studies.study import Study

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from coalface.errors import FileFormatError, InputError
-from coalface.evaluate.curve import Curve
+from coalface.evaluate import Curve
 from coalface.studies.cells import Cell, Record, cells_of
 from coalface.studies.findings import Findings, FinishedRun, Points
 from coalface.studies.learners import TUNED, as_rate

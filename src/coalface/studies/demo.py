@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import InputError
-from coalface.evaluate.curve import Curve
-from coalface.evaluate.simulation import Progress, simulate
-from coalface.evaluate.summary import AXIS_LABELS, Summary, rules_panel, summarize
-from coalface.learner.estimator import CoalClassifier
-from coalface.report import html_page
-from coalface.report.charts import draw_curves, draw_ranges, range_bars
-from coalface.rounds.queries import Queries
+from coalface.evaluate import AXIS_LABELS, Curve, Progress, Summary, rules_panel, simulate, summarize
+from coalface.learner import CoalClassifier
+from coalface.report import draw_curves, draw_ranges, html_page, range_bars
+from coalface.rounds import Queries
 
 N_TEST = 500
 N_LABELS = 10

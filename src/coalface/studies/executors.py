@@ -20,7 +20,7 @@ from typing import Any, Self, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from coalface.data.dataset import TrainTest
+from coalface.data import TrainTest
 from coalface.errors import CoalfaceError, CollapseWarning, InputError, in_one_line
 from coalface.studies.cells import Cell, Record, run_cell, save_problem
 

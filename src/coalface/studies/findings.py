@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.dataset import CostDataset
+from coalface.data import CostDataset
 from coalface.studies.learners import Rate
 
 

@@ -6,16 +6,10 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from coalface.data.costs import CostScale
-from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.numbers import whole_number
+from coalface.data import CostDataset, CostScale, TrainTest, whole_number
 from coalface.errors import InputError
-from coalface.evaluate.checkpoints import Checkpoints
-from coalface.evaluate.curve import Curve
-from coalface.evaluate.simulation import Progress, simulate
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.monitor import unit_saving
-from coalface.learner.parameters import Coal, by_path, nested
+from coalface.evaluate import Checkpoints, Curve, Progress, simulate
+from coalface.learner import Coal, CoalClassifier, by_path, nested, unit_saving
 from coalface.studies.baselines import BASELINES
 from coalface.studies.baselines.baseline import order_of
 from coalface.studies.plugins import Plugin

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from coalface.data.dataset import TrainTest
+from coalface.data import TrainTest
 from coalface.errors import InputError, in_one_line
 
 if TYPE_CHECKING:

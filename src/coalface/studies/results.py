@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from coalface.files.journal import Journal
+from coalface.files import Journal
 from coalface.studies.cells import Record
 from coalface.studies.findings import DataFacts
 from coalface.studies.study import Study

@@ -6,9 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from coalface.data.dataset import TrainTest
-from coalface.data.formats.readers import holds_train_test, read_dataset, read_train_test
-from coalface.data.numbers import is_number
+from coalface.data import TrainTest, holds_train_test, is_number, read_dataset, read_train_test
 from coalface.errors import FileFormatError, InputError, StudyError
 from coalface.studies.known.catalogue import check_known, known_data, load_known
 from coalface.studies.plugins import Plugin

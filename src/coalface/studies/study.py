@@ -28,9 +28,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from coalface.data.numbers import is_whole
+from coalface.data import is_whole
 from coalface.errors import InputError, StudyError
-from coalface.evaluate.checkpoints import Checkpoints, checkpoint_costs
+from coalface.evaluate import Checkpoints, checkpoint_costs
 from coalface.studies.baselines import Baseline
 from coalface.studies.learners import LEARNERS, TUNED, Rate, StudyLearner, as_rate, find_learner, is_one_list
 from coalface.studies.plugins import Plugin

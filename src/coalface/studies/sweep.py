@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
-from coalface.data.dataset import TrainTest
+from coalface.data import TrainTest
 from coalface.errors import CollapseWarning, counted
-from coalface.evaluate.checkpoints import checkpoint_costs
-from coalface.files.atomic import exclusive
-from coalface.files.interrupts import interrupts_put_off
-from coalface.report.html_page import package_versions
+from coalface.evaluate import checkpoint_costs
+from coalface.files import exclusive, interrupts_put_off
+from coalface.report import package_versions
 from coalface.studies.cells import Cell, Record, cells_of, code_of, fingerprint_of, new_record
 from coalface.studies.executors import SweepExecutor, executor_for
 from coalface.studies.findings import DataFacts

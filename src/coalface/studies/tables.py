@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from coalface.errors import FileFormatError, InputError
-from coalface.files.atomic import atomic_write
+from coalface.files import atomic_write
 from coalface.studies.findings import DataFacts, Findings, FinishedRun, Points
 from coalface.studies.learners import Rate, as_rate, by_size
 from coalface.studies.results import FILE as RESULTS

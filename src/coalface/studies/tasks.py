@@ -6,7 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from coalface.files.interrupts import interrupts_put_off
+from coalface.files import interrupts_put_off
 from coalface.studies.cells import Stopped
 
 RETRIES = 2  # of a task that lost its worker

@@ -79,11 +79,11 @@ class SentenceEmbedder:
         """The vectors of distinct texts, from the cache if it has them."""
         if not self.cache or len(texts) < _LEAST_CACHED:
             return embedded(model, texts)
-        path = cached_file(model.fingerprint + model.pieces_hash, texts)
-        vectors = read_cached(path, (len(texts), model.bert.width))
+        path = _cached_file(model.fingerprint + model.pieces_hash, texts)
+        vectors = _read_cached(path, (len(texts), model.bert.width))
         if vectors is None:
             vectors = embedded(model, texts)
-            write_cached(path, vectors)
+            _write_cached(path, vectors)
         return vectors
 
 
@@ -142,10 +142,10 @@ def cache_folder() -> Path:
     return (Path(configured) if configured else Path.home() / ".cache") / "coalface"
 
 
-def cached_file(encoder: str, texts: Sequence[str]) -> Path:
+def _cached_file(encoder: str, texts: Sequence[str]) -> Path:
     """The file for the vectors of these texts by the encoder with this fingerprint.
 
-    >>> cached_file("a", ["b", "c"]) == cached_file("a", ["bc"]), cached_file("a", ["b"]).suffix
+    >>> _cached_file("a", ["b", "c"]) == _cached_file("a", ["bc"]), _cached_file("a", ["b"]).suffix
     (False, '.npy')
     """
     digest = sha256(_FORMAT + encoder.encode())
@@ -155,7 +155,7 @@ def cached_file(encoder: str, texts: Sequence[str]) -> Path:
     return cache_folder() / "vectors" / f"{digest.hexdigest()}.npy"
 
 
-def read_cached(path: Path, shape: tuple[int, int]) -> NDArray[np.float32] | None:
+def _read_cached(path: Path, shape: tuple[int, int]) -> NDArray[np.float32] | None:
     """The vectors in a file; None if there is none, or it is damaged."""
     with suppress(OSError, ValueError, EOFError):
         vectors = np.load(path, allow_pickle=False)
@@ -164,7 +164,7 @@ def read_cached(path: Path, shape: tuple[int, int]) -> NDArray[np.float32] | Non
     return None
 
 
-def write_cached(path: Path, vectors: NDArray[np.float32]) -> None:
+def _write_cached(path: Path, vectors: NDArray[np.float32]) -> None:
     """Write the vectors; a folder that cannot be written is not an error, because the cache only saves time."""
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)

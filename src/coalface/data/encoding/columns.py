@@ -54,7 +54,7 @@ def texts_of(cells: Cells) -> list[str]:
     return ["" if is_missing(cell) else as_text(cell) for cell in cells]
 
 
-def finite_block(values: NDArray[Any], name: str) -> Block:
+def _finite_block(values: NDArray[Any], name: str) -> Block:
     """The values as 32-bit numbers; a CellError if one is too large."""
     bad = np.argwhere(~(np.abs(values) <= LARGEST))
     if len(bad):
@@ -63,7 +63,7 @@ def finite_block(values: NDArray[Any], name: str) -> Block:
     return values.astype(np.float32)
 
 
-def described_marks(column: EncodedColumn) -> str:
+def _described_marks(column: EncodedColumn) -> str:
     """What is done to missing values, as the end of a description."""
     return ", missing values marked" if column.optional else ""
 
@@ -88,7 +88,7 @@ class NumberColumn:
         """The column with the mean and the deviation of these cells."""
         values = numbers_in(cells, name)
         known = values[~np.isnan(values)]
-        mean, scale = mean_and_scale(known)
+        mean, scale = _mean_and_scale(known)
         return cls(name, mean, scale, len(known) < len(values))
 
     @property
@@ -103,7 +103,7 @@ class NumberColumn:
 
     def describe(self) -> str:
         """What is done to the column, in words."""
-        return f"number, standardised (mean {self.mean:.4g}, deviation {self.scale:.4g}){described_marks(self)}"
+        return f"number, standardised (mean {self.mean:.4g}, deviation {self.scale:.4g}){_described_marks(self)}"
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class DateColumn:
         """The column with the means and the deviations of these cells."""
         parts = _date_parts(cells, name)
         known = parts[~np.isnan(parts[:, 0])]
-        means, scales = zip(*(mean_and_scale(part) for part in known.T), strict=True)
+        means, scales = zip(*(_mean_and_scale(part) for part in known.T), strict=True)
         return cls(name, means, scales, len(known) < len(parts))
 
     @property
@@ -141,13 +141,13 @@ class DateColumn:
 
     def describe(self) -> str:
         """What is done to the column, in words."""
-        return f"date, as {', '.join(_DATE_PARTS[:-1])} and {_DATE_PARTS[-1]}, standardised{described_marks(self)}"
+        return f"date, as {', '.join(_DATE_PARTS[:-1])} and {_DATE_PARTS[-1]}, standardised{_described_marks(self)}"
 
 
-def mean_and_scale(values: NDArray[np.float64]) -> tuple[float, float]:
+def _mean_and_scale(values: NDArray[np.float64]) -> tuple[float, float]:
     """The mean and the deviation, with exact sums, so that every machine gets the same; 1 if all values are equal.
 
-    >>> mean_and_scale(np.array([1.0, 3.0])), mean_and_scale(np.array([7.0, 7.0]))
+    >>> _mean_and_scale(np.array([1.0, 3.0])), _mean_and_scale(np.array([7.0, 7.0]))
     ((2.0, 1.0), (7.0, 1.0))
     """
     if not len(values):
@@ -173,7 +173,7 @@ def _parts(moment: datetime) -> list[float]:
 
 def _with_marks(values: NDArray[np.float64], missing: NDArray[np.bool_], column: EncodedColumn) -> Block:
     """The values with 0, the mean, for those that are missing, and a mark for each if the column has one."""
-    block = finite_block(np.where(missing[:, None], 0.0, values), column.name)
+    block = _finite_block(np.where(missing[:, None], 0.0, values), column.name)
     return np.hstack([block, missing[:, None].astype(np.float32)]) if column.optional else block
 
 
@@ -230,7 +230,7 @@ class CategoryColumn:
         """What is done to the column, in words."""
         shown = ", ".join(map(repr, self.values[:_SHOWN])) + (", ..." if len(self.values) > _SHOWN else "")
         plural = "value" if len(self.values) == 1 else "values"
-        return f"category, {len(self.values)} {plural} ({shown}) and one column for others{described_marks(self)}"
+        return f"category, {len(self.values)} {plural} ({shown}) and one column for others{_described_marks(self)}"
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ class EmbeddedColumn:
                 f"features must return {self.width} numbers for each of {len(cells)} texts, got shape {vectors.shape}. "
                 "Correct it."
             )
-        return finite_block(vectors, self.name)
+        return _finite_block(vectors, self.name)
 
     def describe(self) -> str:
         """What is done to the column, in words."""

@@ -45,16 +45,16 @@ def hashed_texts(texts: Sequence[str], bits: int = 18, *, pairs: bool = False, l
     if pairs:
         parts[0] = parts[0] + _counted_pairs(tokens, list(words), bits)
     if letters:
-        parts.append(of_words @ _features(map(letters_of, words), _LETTERS_START, bits))
+        parts.append(of_words @ _features(map(_letters_of, words), _LETTERS_START, bits))
     total: Any = sum((_weighted(part) for part in parts[1:]), _weighted(parts[0]))
     rows: Examples = _of_length_one(total)
     return rows
 
 
-def letters_of(word: str) -> list[str]:
+def _letters_of(word: str) -> list[str]:
     """The three to five letters in a row within a word; ``<`` and ``>`` mark its ends.
 
-    >>> letters_of("lost")
+    >>> _letters_of("lost")
     ['<lo', 'los', 'ost', 'st>', '<los', 'lost', 'ost>', '<lost', 'lost>']
     """
     marked = f"<{word}>"
@@ -86,7 +86,7 @@ def _features(features: Iterable[Sequence[str]], start: int, bits: int) -> Any:
     for texts in features:
         hashes += [crc32(text.encode("utf-8", "surrogatepass"), start) for text in texts]
         ends.append(len(hashes))
-    columns = columns_of_hashes(np.array(hashes, np.uint32), bits).astype(np.int64)
+    columns = _columns_of_hashes(np.array(hashes, np.uint32), bits).astype(np.int64)
     found: Any = csr_array((np.ones(len(columns)), columns, np.array(ends)), shape=(len(ends) - 1, 1 << bits))
     found.sum_duplicates()
     return found
@@ -116,13 +116,13 @@ def _of_length_one(rows: Any) -> Any:
     return csr_array((scaled, rows.indices.astype(np.int32), rows.indptr.astype(np.int64)), shape=rows.shape)
 
 
-def columns_of_hashes(hashes: NDArray[np.uint32], bits: int) -> NDArray[np.uint32]:
+def _columns_of_hashes(hashes: NDArray[np.uint32], bits: int) -> NDArray[np.uint32]:
     """The columns, below ``2**bits``, of CRC-32 hashes.
 
     The bits are mixed first: the CRC-32 of two texts that collide also collides after any common start.
 
     >>> from zlib import crc32
-    >>> columns_of_hashes(np.array([crc32(b"parcel"), crc32(b"parcels")], np.uint32), bits=18).tolist()
+    >>> _columns_of_hashes(np.array([crc32(b"parcel"), crc32(b"parcels")], np.uint32), bits=18).tolist()
     [174679, 203341]
     """
     mixed = hashes ^ (hashes >> np.uint32(16))
@@ -196,7 +196,7 @@ def _feature_columns(kinds: list[str], bits: int, offsets: range) -> NDArray[np.
         there[row, :, : len(texts)] = True
     hashes[-1, :, 0] = [crc32(b"outside", start) for start in starts]
     there[-1, :, 0] = True
-    return np.where(there, columns_of_hashes(hashes, bits), np.int64(_NONE)).astype(np.int32)
+    return np.where(there, _columns_of_hashes(hashes, bits), np.int64(_NONE)).astype(np.int32)
 
 
 def _neighbours(

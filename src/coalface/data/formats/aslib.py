@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.arff import ArffTable, read_arff
 from coalface.data.formats.npz import read_arrays
-from coalface.data.formats.text_lines import is_number, read_lines
+from coalface.data.formats.text_lines import read_lines, spells_number
 from coalface.errors import FileFormatError, InputError, in_one_line
 
 TEST_FOLDS = (9, 10)  # of the ten official folds
@@ -167,7 +167,7 @@ def _read_yaml(path: Path) -> dict[Any, Any]:
 
 
 def _cutoff(path: Path, text: str) -> float:
-    cutoff = float(text) if is_number(text) else math.nan
+    cutoff = float(text) if spells_number(text) else math.nan
     if not 0 < cutoff < math.inf:
         raise FileFormatError(f"{path}: algorithm_cutoff_time must be a number above 0, got {text!r}. Correct it.")
     return cutoff

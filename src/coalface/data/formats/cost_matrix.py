@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import check_cost_matrix
-from coalface.data.formats.text_lines import csv_rows, is_number
+from coalface.data.formats.text_lines import csv_rows, spells_number
 from coalface.data.labels import label_texts
 from coalface.errors import FileFormatError, InputError, listed
 
@@ -59,7 +59,7 @@ def _read_file(path: Path, labels: list[str]) -> NDArray[np.float64]:
     lines = [_Line(*row) for row in csv_rows(path)]
     if not lines:
         raise FileFormatError(f"{path} must hold a cost matrix, got an empty file. Check the file.")
-    if is_number(lines[0].cells[0]):
+    if spells_number(lines[0].cells[0]):
         return _numbers(path, lines)
     return _by_name(path, lines, labels)
 
@@ -109,7 +109,7 @@ def _as_label(name: str, labels: list[str]) -> str:
 
 def _numbers(path: Path, lines: list[_Line]) -> NDArray[np.float64]:
     for line in lines:
-        if not all(map(is_number, line.cells)):
+        if not all(map(spells_number, line.cells)):
             raise FileFormatError(
                 f"{path}, line {line.number}: a cost must be a number, got {_shown(line)}. Correct it; names go into "
                 "the first line, after an empty cell, and into the first column."

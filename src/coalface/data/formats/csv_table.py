@@ -35,7 +35,7 @@ from coalface.data.formats.raw_table import (
     missing_labels,
     table_reader,
 )
-from coalface.data.formats.text_lines import CsvRows, csv_rows, is_number, rows_of_lines
+from coalface.data.formats.text_lines import CsvRows, csv_rows, rows_of_lines, spells_number
 from coalface.data.labels import label_texts
 from coalface.data.streams.contract import Row, TableBlocks
 from coalface.data.streams.line_source import LineSource, Position
@@ -77,10 +77,10 @@ def read_csv(path: str | os.PathLike[str], **options: Unpack[TableKeywords]) -> 
     (('length', 'loud'), [[0.25, nan], [1.0, 0.5]])
     """
     source = Path(path)
-    return csv_dataset(source, lambda: csv_rows(source), TableOptions(**options))
+    return _csv_dataset(source, lambda: csv_rows(source), TableOptions(**options))
 
 
-def csv_dataset(
+def _csv_dataset(
     source: Path, rows: Callable[[], CsvRows], options: TableOptions, *, numbers: bool = False, first: int = 0
 ) -> CostDataset:
     """The dataset of the rows of a table, the header first; they are read again if they are not all numbers.
@@ -212,7 +212,7 @@ def _remedy(title: str, layout: _Layout) -> dict[str, str]:
 
 def _advice(title: str, cell: str, remedy: dict[str, str]) -> str:
     words = ", write words as VW text or turn them into numbers in Python"
-    first = f"Correct it{'' if is_number(cell or '0') else words}"
+    first = f"Correct it{'' if spells_number(cell or '0') else words}"
     if "label" not in remedy:
         return f"{first}, or pass ignore=[{title!r}] to leave the column out"
     return f"{first}, or pass label={title!r} if it is the true label, or ignore=[{title!r}] to leave it out"
@@ -236,7 +236,7 @@ class CsvBlocks(TableBlocks):
 
     def dataset_of(self, rows: Iterable[Row], *, numbers: bool) -> CostDataset:
         """The dataset of these lines."""
-        return csv_dataset(
+        return _csv_dataset(
             self.source, lambda: chain([(1, self.columns)], rows), self.options, numbers=numbers, first=self.n_rows
         )
 
@@ -248,7 +248,7 @@ class CsvBlocks(TableBlocks):
         """The next block; an error if a table has no rows at all."""
         block = super().read()
         if block is None and not self.n_rows:
-            csv_dataset(self.source, lambda: iter([(1, self.columns)][: len(self.columns)]), self.options)  # says why
+            _csv_dataset(self.source, lambda: iter([(1, self.columns)][: len(self.columns)]), self.options)  # says why
         return block
 
 

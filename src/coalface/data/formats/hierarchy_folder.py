@@ -86,14 +86,14 @@ def nearest_costs(true: NDArray[np.bool_], tree: LabelTree) -> NDArray[np.float6
            [0.5, 0. , 0. ]])
     """
     labels = np.array(tree.labels, object)
-    return tree_costs(tree, [labels[row].tolist() for row in most_specific(true, tree)])
+    return tree_costs(tree, [labels[row].tolist() for row in _most_specific(true, tree)])
 
 
-def most_specific(true: NDArray[np.bool_], tree: LabelTree) -> NDArray[np.bool_]:
+def _most_specific(true: NDArray[np.bool_], tree: LabelTree) -> NDArray[np.bool_]:
     """The true labels (n, K) without ancestors of other true labels of the same example.
 
     >>> tree = LabelTree.from_parents({"cat": "animal", "dog": "animal"}, ["animal", "cat", "dog"])
-    >>> most_specific(np.array([[True, True, False], [True, False, False]]), tree).tolist()
+    >>> _most_specific(np.array([[True, True, False], [True, False, False]]), tree).tolist()
     [[False, True, False], [True, False, False]]
     """
     column = {label: place for place, label in enumerate(tree.labels)}

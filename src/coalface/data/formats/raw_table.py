@@ -158,7 +158,7 @@ def check_costs_or_label(source: Path, header: list[str], costs: list[str], opti
     )
 
 
-def cost_order(source: Path, found: list[str], classes: ArrayLike | None) -> list[int]:
+def _cost_order(source: Path, found: list[str], classes: ArrayLike | None) -> list[int]:
     """The position of each label's cost column."""
     if classes is None:
         return list(range(len(found)))
@@ -187,7 +187,7 @@ def costs_by_column(
     known = labels_from_text(found) if classes is None else label_array(classes)
     if not found:
         return {"cost": np.full((n_rows, len(known)), np.nan), "classes": known}
-    return {"cost": cost[:, cost_order(source, found, classes)], "classes": known}
+    return {"cost": cost[:, _cost_order(source, found, classes)], "classes": known}
 
 
 def _costs_and_labels(source: Path, table: Table, costs: list[str], options: TableOptions) -> dict[str, Any]:

@@ -53,10 +53,10 @@ def read_parquet(path: str | os.PathLike[str], **options: Unpack[TableKeywords])
 
 def json_records(path: Path) -> Iterator[Mapping[str, Any]]:
     """The objects of JSON lines, plain or compressed; an error names the line."""
-    return (record for _, record in records_of_lines(path, text_lines(path)))
+    return (record for _, record in _records_of_lines(path, text_lines(path)))
 
 
-def records_of_lines(source: Path, lines: Iterable[str], before: int = 0) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _records_of_lines(source: Path, lines: Iterable[str], before: int = 0) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The objects of lines of JSON, with the numbers of the lines; ``before`` lines were read already."""
     for number, line in enumerate(lines, start=before + 1):
         if not line.strip():
@@ -160,7 +160,7 @@ class JsonBlocks(RecordBlocks):
 
     def __init__(self, lines: LineSource, rows: int, options: dict[str, Any], after: Position | None = None) -> None:
         super().__init__(lines.path, rows, options, lines, after)
-        self.records = records_of_lines(lines.path, lines.texts(), before=lines.n_lines)
+        self.records = _records_of_lines(lines.path, lines.texts(), before=lines.n_lines)
 
 
 class ParquetBlocks(RecordBlocks):

@@ -136,10 +136,10 @@ def bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> Fil
     return FileFormatError(f"{source}, line {number}: {rule}, got {shown!r}. {remedy}.")
 
 
-def is_number(text: str) -> bool:
+def spells_number(text: str) -> bool:
     """Whether Python reads a text as a number.
 
-    >>> is_number("1e-3"), is_number("one")
+    >>> spells_number("1e-3"), spells_number("one")
     (True, False)
     """
     try:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.formats.text_lines import TextLines, is_number
+from coalface.data.formats.text_lines import TextLines, spells_number
 from coalface.data.formats.vw_options import VwOptions
 from coalface.data.labels import label_array, label_texts, later_labels
 from coalface.errors import FileFormatError
@@ -97,7 +97,7 @@ def _named(source: TextLines, names: list[str], spans: NDArray[np.int64]) -> NDA
     for text, span in zip(names, spans, strict=True):
         after = int(span[3] + span[2])
         lonely = after == len(source.buffer) or source.buffer[after] != ord(":")
-        if lonely and "." in text and is_number(text):
+        if lonely and "." in text and spells_number(text):
             rule = "example weights are not part of the cost-sensitive format"
             raise source.error(int(span[3]), text, rule, "Remove the weight")
     return np.array(names, dtype=str)

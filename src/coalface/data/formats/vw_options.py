@@ -172,10 +172,10 @@ class VwOptions:
         )
 
 
-def gram_offsets(length: int, skips: int) -> Iterator[tuple[int, ...]]:
+def _gram_offsets(length: int, skips: int) -> Iterator[tuple[int, ...]]:
     """The places of an n-gram's features after the first one; at most ``skips`` features are left out in between.
 
-    >>> list(gram_offsets(3, skips=1))
+    >>> list(_gram_offsets(3, skips=1))
     [(1, 2), (1, 3), (2, 3)]
     """
     return combinations(range(1, length + skips), length - 1)
@@ -186,7 +186,7 @@ def _grams(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The row and the columns of every n-gram."""
     found_rows, found = [np.zeros(0, np.int64)], [np.zeros((0, length), np.int32)]
-    for offsets in gram_offsets(length, skips):
+    for offsets in _gram_offsets(length, skips):
         last = len(rows) - offsets[-1]
         start = np.flatnonzero(rows[offsets[-1] :] == rows[: max(last, 0)])
         found_rows.append(rows[start])

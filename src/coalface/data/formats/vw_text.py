@@ -153,7 +153,7 @@ class VwBlocks(Blocks):
                 lines = TextLines.of(self._lines.path, np.frombuffer(text, np.uint8), first_line)
                 if not self._keep_names and len(self._names.names) > _MOST_NAMES:
                     self._names = self._new_names()
-                dataset, self._options = vw_dataset(lines, self._options, self._names)
+                dataset, self._options = _vw_dataset(lines, self._options, self._names)
                 return dataset
             first_line = self._lines.n_lines + 1
         return None
@@ -166,7 +166,7 @@ class VwBlocks(Blocks):
         return {name: getattr(self._options, name) for name in _DECIDED}
 
 
-def vw_dataset(source: TextLines, options: VwOptions, known_names: NameTable) -> tuple[CostDataset, VwOptions]:
+def _vw_dataset(source: TextLines, options: VwOptions, known_names: NameTable) -> tuple[CostDataset, VwOptions]:
     """The dataset of some lines, and the options with all that these lines decide, for the lines after them.
 
     ``known_names`` has the named features of earlier lines, which keep their columns; new ones are added to it.

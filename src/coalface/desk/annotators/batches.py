@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from coalface.buying.oracles.programs import AnnotatorError, reply_of
-from coalface.data.formats.text_lines import lines_of_file
+from coalface.buying import AnnotatorError, reply_of
+from coalface.data import lines_of_file
 from coalface.desk.annotators.labelling import plain_question
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import Question
 from coalface.errors import CoalfaceError, ConflictError, InputError, in_one_line
-from coalface.files.atomic import atomic_write
+from coalface.files import atomic_write
 
 _MOST_QUESTIONS = 50_000  # in one file, as providers allow
 

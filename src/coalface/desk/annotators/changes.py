@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.data import read_cost_matrix
 from coalface.desk.log.ownership import opening
 from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import read_features
@@ -23,7 +23,7 @@ from coalface.desk.project.project import Project
 from coalface.desk.project.sources import read_examples, read_records
 from coalface.desk.service.desk import Desk
 from coalface.errors import InputError
-from coalface.rounds.label_change import ADD, RENAME, LabelChange
+from coalface.rounds import ADD, RENAME, LabelChange
 
 _TIMEOUT = 60.0  # seconds
 _MOST_BYTES, _MOST_ITEMS = 500_000, 1000  # in one request

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from coalface.buying.oracles.programs import Annotator, AnnotatorError, NoAnswerError, RunEndedError, reply_of
-from coalface.buying.oracles.rates import Rates
+from coalface.buying import Annotator, AnnotatorError, NoAnswerError, Rates, RunEndedError, reply_of
 from coalface.desk.project.project import Project
 from coalface.desk.service.checks import parsed_question
 from coalface.desk.service.desk import Desk

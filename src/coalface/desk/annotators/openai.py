@@ -9,10 +9,19 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from coalface.buying.oracles.chat import DEFAULT_URL, ChatEndpoint
-from coalface.buying.oracles.judge import Judge, Patience, Prices, form_of, messages_about
-from coalface.buying.oracles.prompts import Prompt
-from coalface.buying.oracles.reply_forms import CostForm, InvalidReplyError, TruthForm
+from coalface.buying import (
+    DEFAULT_URL,
+    ChatEndpoint,
+    CostForm,
+    InvalidReplyError,
+    Judge,
+    Patience,
+    Prices,
+    Prompt,
+    TruthForm,
+    form_of,
+    messages_about,
+)
 from coalface.desk.annotators.batches import BatchAnswer
 from coalface.desk.annotators.labelling import plain_project
 from coalface.desk.project.project import Project

@@ -4,7 +4,7 @@ import hashlib
 import time
 
 from coalface.errors import ConflictError, UnknownIdError
-from coalface.rounds.database import Database
+from coalface.rounds import Database
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 

@@ -8,9 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from coalface.errors import FileFormatError
-from coalface.rounds.event_log import Event
-from coalface.rounds.label_change import LabelChange
-from coalface.rounds.round import Outlook, Round
+from coalface.rounds import Event, LabelChange, Outlook, Round
 
 PASSED, CLOSED, UNDONE, LABELS = "passed", "closed", "undone", "labels"  # the kinds that change the model
 ANSWERED, ASKED, LEASED, STOPPED, SNAPSHOT = "answered", "asked", "leased", "stopped", "snapshot"

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from coalface.errors import FileBusyError, FileFormatError, InputError, in_one_line
-from coalface.files.atomic import exclusive, exclusive_folder
-from coalface.rounds.database import Database, sql_step, without_password
-from coalface.rounds.event_log import any_event
+from coalface.files import exclusive, exclusive_folder
+from coalface.rounds import Database, any_event, sql_step, without_password
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 

@@ -12,9 +12,7 @@ from typing import Any, NamedTuple
 from coalface.desk.log import ownership
 from coalface.desk.log.access import AccessTables
 from coalface.errors import FileFormatError
-from coalface.rounds.database import BIG, Database, sql_step
-from coalface.rounds.event_log import Event, EventLog
-from coalface.rounds.round import Round
+from coalface.rounds import BIG, Database, Event, EventLog, Round, sql_step
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 

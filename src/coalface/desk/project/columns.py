@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from coalface.data.encoding.cells import as_text, is_missing
+from coalface.data import as_text, is_missing
 from coalface.errors import InputError
 
 _MAIN = ("html", "text")  # shown to annotators as they are, unless the user names other columns

@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from coalface.data.embedding.embedder import Embedder
-from coalface.data.encoding import kinds
-from coalface.data.encoding.cells import Cells, as_date, as_number, clean_cells, fits
-from coalface.data.encoding.encoder import Encoder
-from coalface.data.rows import Examples, checked_examples
+from coalface.data import (
+    Cells,
+    Embedder,
+    Encoder,
+    Examples,
+    as_date,
+    as_number,
+    checked_examples,
+    clean_cells,
+    fits,
+    kinds,
+)
 from coalface.desk.project.columns import ColumnRoles
 from coalface.errors import FileFormatError, InputError
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from coalface.data.formats.records import parquet_records
+from coalface.data import parquet_records
 from coalface.errors import FileFormatError, InputError
 
 _KEY = b"huggingface"  # of the features in the metadata of a file

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from coalface.data.formats.records import json_records
+from coalface.data import json_records
 from coalface.desk.project.hugging_face import dataset_records, is_saved_dataset
 from coalface.desk.project.label_studio import read_tasks, task_costs
 from coalface.desk.project.sources import csv_cells, in_utf8

@@ -13,16 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from coalface.data.costs import check_cost_matrix
-from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.data import check_cost_matrix, read_cost_matrix
 from coalface.desk.log.events import LABELS, change_in
 from coalface.desk.log.ownership import opening
 from coalface.desk.project.project import Project
 from coalface.desk.project.settings_file import whole_text
 from coalface.errors import InputError
-from coalface.rounds.event_log import Event, EventLog
-from coalface.rounds.label_change import ADD, RENAME, LabelChange, LabelSet
-from coalface.rounds.round import Round
+from coalface.rounds import ADD, RENAME, Event, EventLog, LabelChange, LabelSet, Round
 
 _BY_LABEL = ("costs", "audits", "ranges", "predicted", "reasons", "propensity", "by", "booked")  # mappings from labels
 _LISTS = ("labels", "asked", "ask", "unasked", "candidates")

@@ -10,10 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.formats.cost_matrix import read_cost_matrix
-from coalface.data.formats.text_lines import read_lines
-from coalface.data.labels import label_array
-from coalface.data.trees import tree_cost_matrix
+from coalface.data import label_array, read_cost_matrix, read_lines, tree_cost_matrix
 from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.settings_file import whole_text
 from coalface.desk.project.sources import Source, read_records

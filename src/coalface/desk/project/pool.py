@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from coalface.data.encoding.encoder import Encoder
-from coalface.data.rows import Examples
+from coalface.data import Encoder, Examples
 from coalface.desk.log.events import ADDED
 from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import Content, encoded, thumbnails
 from coalface.desk.project.pool_files import ARRAYS, GROWING, IMAGES, INDEX, LINES, Sizes, append, hash_of, line_of
 from coalface.desk.project.sources import GivenExample
 from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line, listed, shortened
-from coalface.rounds.event_log import Event, EventLog
+from coalface.rounds import Event, EventLog
 
 _FIRST = 1000  # examples whose fields stand for those of the pool
 _NOTHING = Sizes(0, 0, 0)

@@ -18,14 +18,12 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.embedding.embedder import SentenceEmbedder
-from coalface.data.encoding.encoder import Encoder
-from coalface.data.rows import Examples
+from coalface.data import Encoder, Examples, SentenceEmbedder
 from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import SAMPLE, SIDE, encoded, new_encoder, thumbnails
 from coalface.desk.project.sources import GivenExample
 from coalface.errors import InputError
-from coalface.files.atomic import sync_folder
+from coalface.files import sync_folder
 
 LINES = "examples.jsonl"
 IMAGES = "images"  # the folder of the files of images

@@ -16,11 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.embedding.embedder import SentenceEmbedder
-from coalface.data.embedding.folder import MINILM
-from coalface.data.formats.cost_matrix import read_cost_matrix
-from coalface.data.numbers import is_number
-from coalface.data.rows import Examples, checked_examples
+from coalface.data import MINILM, Examples, SentenceEmbedder, checked_examples, is_number, read_cost_matrix
 from coalface.desk.log.ownership import claim, claim_empty, new_id, opening, refuse_missing
 from coalface.desk.log.store import Store
 from coalface.desk.project.columns import ColumnRoles
@@ -41,8 +37,8 @@ from coalface.desk.project.settings_file import (
 from coalface.desk.project.sources import Source, read_examples
 from coalface.desk.project.spending import Limits
 from coalface.errors import CoalfaceError, FileFormatError, InputError
-from coalface.files.atomic import new_folder, refuse_used
-from coalface.learner.estimator import CoalClassifier
+from coalface.files import new_folder, refuse_used
+from coalface.learner import CoalClassifier
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 

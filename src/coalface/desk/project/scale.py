@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coalface.data.costs import CostScale
-from coalface.data.numbers import is_number
+from coalface.data import CostScale, is_number
 from coalface.errors import InputError
 
 

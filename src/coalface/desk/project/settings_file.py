@@ -10,11 +10,10 @@ import numpy as np
 
 from coalface.desk.log.ownership import new_id
 from coalface.errors import FileFormatError, InputError
-from coalface.files.atomic import atomic_write
-from coalface.learner.parameters import ParameterGroup, plain_group
-from coalface.models.choice import described_model
-from coalface.models.contract import CostModel
-from coalface.rounds.database import without_password
+from coalface.files import atomic_write
+from coalface.learner import ParameterGroup, plain_group
+from coalface.models import CostModel, described_model
+from coalface.rounds import without_password
 
 try:
     import tomlkit

@@ -12,10 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coalface.data.encoding.cells import as_text
-from coalface.data.formats.csv_table import check_header
-from coalface.data.formats.records import json_records
-from coalface.data.formats.text_lines import read_lines
+from coalface.data import as_text, check_header, json_records, read_lines
 from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.hugging_face import dataset_records, is_saved_dataset
 from coalface.desk.project.settings_file import whole_text

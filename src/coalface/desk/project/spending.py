@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from coalface.data.numbers import is_number
+from coalface.data import is_number
 from coalface.errors import InputError, shortened
 
 _NAMES = ("examples", "costs", "price", "price_per_example", "price_per_cost", "price_in", "price_out")

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from coalface.data.agreement import Agreement, agreement
+from coalface.data import Agreement
+from coalface.data.agreement import agreement
 from coalface.desk.project.project import Project
 from coalface.desk.service.counters import Counters
 from coalface.errors import InputError, counted
-from coalface.rounds.event_log import EventLog
+from coalface.rounds import EventLog
 
 _OFTEN = 100  # with many comparisons, computed again after 1 % more
 FEWEST = 20  # examples that a judge and people answered before its gate can open

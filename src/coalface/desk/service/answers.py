@@ -28,7 +28,7 @@ from coalface.desk.service.project_state import ProjectState, Recording
 from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.desk.service.shown import question_of
 from coalface.errors import ConflictError, UnknownIdError
-from coalface.rounds.event_log import Event
+from coalface.rounds import Event
 
 _COUNTED = ("question", "step", "asked", "costs", "price")  # parts of an answer that the counters subtract
 

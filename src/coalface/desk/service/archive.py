@@ -33,7 +33,7 @@ from coalface.desk.service.archive_checks import (
     readable,
 )
 from coalface.errors import FileFormatError
-from coalface.files.atomic import atomic_write, new_folder
+from coalface.files import atomic_write, new_folder
 
 _EVENTS, _QUESTIONS = "events.jsonl", "questions.jsonl"
 _POOL_FILE = re.compile(rf"{POOL}/([a-z_]+\.(bin|json|jsonl)|images/[0-9]+\.[a-z]+)")  # every file name in a pool

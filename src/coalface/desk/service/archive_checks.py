@@ -28,7 +28,7 @@ from coalface.desk.project.settings_file import whole_text
 from coalface.desk.service.checks import can_store
 from coalface.desk.service.project_state import ProjectState
 from coalface.errors import CoalfaceError, FileFormatError, InputError, in_one_line, shortened
-from coalface.rounds.event_log import Event
+from coalface.rounds import Event
 
 _LONGEST_LINE = 16 << 20  # bytes of one event or question
 _SMALL_FILES = {"project.toml": 1 << 20, "labels.txt": 64 << 20, "cost_matrix.csv": 1 << 30}  # read as a whole

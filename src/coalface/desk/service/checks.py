@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from coalface.data.numbers import is_number
+from coalface.data import is_number
 from coalface.errors import InputError, UnknownIdError
 
 _LONGEST_LEASE = 7 * 86400.0  # seconds
@@ -39,7 +39,7 @@ class GivenAnswer:
         said: tuple[float | None, str | None, float | None],
     ) -> "GivenAnswer":
         """An answer without costs yet; what was ``said`` beside them, and the names, are checked."""
-        return cls(annotator, parsed_question(question_id), lease_id, checked_name("key", key), checked_said(*said))
+        return cls(annotator, parsed_question(question_id), lease_id, checked_name("key", key), _checked_said(*said))
 
 
 def parsed_question(question_id: str) -> tuple[int, int]:
@@ -61,7 +61,7 @@ def parsed_answer(answer_id: str) -> int:
     return int(answer_id)
 
 
-def checked_said(seconds: Any, note: Any, price: Any) -> dict[str, Any]:
+def _checked_said(seconds: Any, note: Any, price: Any) -> dict[str, Any]:
     """What was sent with the costs of an answer, without what is None."""
     for name, value in (("seconds", seconds), ("price", price)):
         if value is not None and not (is_number(value) and 0 <= value < 1e9):

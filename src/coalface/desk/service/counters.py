@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeVar
 
-from coalface.buying.calls import CALLED, CALLING, CallBook
+from coalface.buying import CALLED, CALLING, CallBook
 from coalface.desk.log.events import (
     ADDED,
     ANSWERED,
@@ -28,8 +28,7 @@ from coalface.desk.log.events import (
 from coalface.desk.project.spending import Limits, Spent
 from coalface.desk.service.messages import AnnotatorRow
 from coalface.desk.service.read_models import ModelCosts, Remarks, ReviewBook
-from coalface.rounds.event_log import Event
-from coalface.rounds.label_change import ADD, RENAME, LabelChange
+from coalface.rounds import ADD, RENAME, Event, LabelChange
 
 _RECENT = 200  # answers in a person's pace
 _MOST_POINTS = 512  # of a timeline; beyond that every second one is dropped

@@ -16,8 +16,7 @@ from coalface.desk.service.messages import Unsent
 from coalface.desk.service.pool_changes import PoolChanges, withdraw_questions
 from coalface.desk.service.project_state import ProjectState, Recording
 from coalface.errors import ConflictError, InputError, UnknownLabelError
-from coalface.rounds.event_log import Event
-from coalface.rounds.round import Costs, Round
+from coalface.rounds import Costs, Event, Round
 
 REVIEW, IMPORT, LABEL_STUDIO = "review", "import", "label-studio"  # the sources of costs
 _BLOCK = 500  # examples settled in one transaction

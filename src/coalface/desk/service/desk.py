@@ -25,7 +25,7 @@ from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.desk.service.reviews import Reviews
 from coalface.desk.service.shown import DeskViews, question_of
 from coalface.errors import InputError, UnknownIdError
-from coalface.rounds.label_change import RENAME, LabelChange
+from coalface.rounds import RENAME, LabelChange
 
 
 class Desk(DeskViews):

@@ -6,8 +6,7 @@ from typing import Any
 from coalface.desk.log.events import ANSWERED, SETTLED, UNDONE
 from coalface.desk.project.spending import Limits
 from coalface.errors import ConflictError, UnknownIdError
-from coalface.rounds.event_log import Event
-from coalface.rounds.round import Costs
+from coalface.rounds import Costs, Event
 
 _NO_LIMITS = Limits()
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.dataset import CostDataset
-from coalface.data.formats.vw_writer import write_vw_text
+from coalface.data import CostDataset, write_vw_text
 from coalface.desk.log.events import (
     ANSWERED,
     CLOSED,
@@ -34,11 +33,8 @@ from coalface.desk.service.example_log import is_replaced, valid_answers
 from coalface.desk.service.overview import predicted_rows
 from coalface.desk.service.read_models import best_label
 from coalface.errors import InputError
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.pool import possible_savings
-from coalface.rounds.arrays import answer_arrays
-from coalface.rounds.event_log import Event, EventLog
-from coalface.rounds.round import Costs, Round
+from coalface.learner import CoalClassifier, possible_savings
+from coalface.rounds import Costs, Event, EventLog, Round, answer_arrays
 
 _BLOCK = 1000  # examples predicted at a time
 _Known = Mapping[int, Costs]

@@ -11,10 +11,9 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from coalface.desk.project.project import Project
 from coalface.desk.project.scale import Level
 from coalface.errors import InputError
-from coalface.kernels.state import AUDIT, NEW_LABEL, UNCERTAIN, WARM_UP
-from coalface.learner.forecast import Interval
-from coalface.rounds.queries import REASONS
-from coalface.rounds.round import Round
+from coalface.kernels import AUDIT, NEW_LABEL, UNCERTAIN, WARM_UP
+from coalface.learner import Interval
+from coalface.rounds import REASONS, Round
 
 try:
     from pydantic import Field, PlainSerializer

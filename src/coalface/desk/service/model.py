@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from coalface.data.rows import check_rows
+from coalface.data import check_rows
 from coalface.desk.log.events import (
     LABELS,
     SNAPSHOT,
@@ -32,14 +32,9 @@ from coalface.desk.log.store import QuestionRow
 from coalface.desk.project.pool import Pool
 from coalface.desk.project.project import Project
 from coalface.errors import CoalfaceError, ConflictError, FileFormatError, UnknownLabelError, in_one_line
-from coalface.kernels.state import EXAMPLES_QUERIED
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.labels import change_labels
-from coalface.learner.parameters import flat
-from coalface.learner.recorder import plain_params
-from coalface.learner.teaching import learned_with, replay_rounds
-from coalface.rounds.event_log import Event, EventLog
-from coalface.rounds.round import Round
+from coalface.kernels import EXAMPLES_QUERIED
+from coalface.learner import CoalClassifier, change_labels, flat, learned_with, plain_params, replay_rounds
+from coalface.rounds import Event, EventLog, Round
 
 _BATCH = 512  # rounds learned at a time
 _FIRST_BATCH, _LARGEST_BATCH = 16, 512  # examples scanned at a time

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import vstack
 
-from coalface.data.costs import CostScale
-from coalface.data.rows import Examples, checked_examples
+from coalface.data import CostScale, Examples, checked_examples
 from coalface.desk.project.pool import Pool
 from coalface.desk.project.project import Project
 from coalface.desk.project.sources import content_of
@@ -17,12 +16,9 @@ from coalface.desk.service.counters import Counters
 from coalface.desk.service.messages import Advice, DeskProgress, EstimatedMean, Expected, LabelRow, Overview
 from coalface.desk.service.model import LiveModel
 from coalface.errors import InputError, counted, shortened
-from coalface.kernels.state import AUDIT
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.forecast import Interval
-from coalface.learner.parameters import audits_of
-from coalface.learner.predicting import best_labels
-from coalface.rounds.queries import Queries
+from coalface.kernels import AUDIT
+from coalface.learner import CoalClassifier, Interval, audits_of, best_labels
+from coalface.rounds import Queries
 
 _SAMPLE = 200  # undecided examples that represent the rest of the pool
 SMALL = 0.02  # of the cost scale, per example: with costs of 0 and 1, two errors in a hundred

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from coalface.data.rows import Examples, checked_examples
+from coalface.data import Examples, checked_examples
 from coalface.desk.log.events import ADDED, RETIRED
 from coalface.desk.log.store import QuestionRow
 from coalface.desk.project.sources import GivenExample, Source, read_examples
 from coalface.desk.service.checks import checked_reason
 from coalface.desk.service.project_state import ProjectState, Recording
 from coalface.errors import ConflictError, InputError
-from coalface.rounds.event_log import Event
+from coalface.rounds import Event
 
 _BLOCK = 2000  # examples added in one transaction
 

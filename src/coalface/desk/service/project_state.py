@@ -17,8 +17,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from coalface.buying.calls import CallBook
-from coalface.data.agreement import Agreement
+from coalface.buying import CallBook
+from coalface.data import Agreement
 from coalface.desk.log.events import (
     ADDED,
     CLOSED,
@@ -40,9 +40,7 @@ from coalface.desk.service.agreements import Gates
 from coalface.desk.service.counters import Counters
 from coalface.desk.service.model import LiveModel, Snapshots
 from coalface.errors import LostDatabaseError, UnknownLabelError
-from coalface.rounds.database import without_password
-from coalface.rounds.event_log import Event
-from coalface.rounds.round import Round
+from coalface.rounds import Event, Round, without_password
 
 _PAGE = 2000  # events taken in at a time
 _JUMP = 60.0  # seconds between the two clocks that are worth a line in the log

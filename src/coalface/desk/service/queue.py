@@ -18,7 +18,7 @@ from coalface.desk.project.spending import Limits, Spent
 from coalface.desk.service.messages import NoQuestion, reason_in_words
 from coalface.desk.service.model import decide_again, scan
 from coalface.desk.service.project_state import ProjectState, Recording
-from coalface.rounds.round import Round
+from coalface.rounds import Round
 
 LEASE = 600.0  # seconds
 MOST_HELD = 32  # questions that one annotator may hold at once, so that some are left for others

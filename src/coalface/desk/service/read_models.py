@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale
+from coalface.data import CostScale
 from coalface.desk.log.events import (
     ANSWERED,
     CLOSED,
@@ -28,9 +28,7 @@ from coalface.desk.log.events import (
     change_in,
 )
 from coalface.desk.service.messages import EstimatedMean
-from coalface.rounds.event_log import Event
-from coalface.rounds.label_change import RENAME
-from coalface.rounds.round import Costs, Round
+from coalface.rounds import RENAME, Costs, Event, Round
 
 _NOTES = 200  # the latest ones are kept at hand; the log has them all
 _WINDOW = 2000  # examples in the estimate of the cost

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale
+from coalface.data import CostScale
 from coalface.desk.log.events import ANSWERED, CLOSED, FLAGGED, RESOLVED, SETTLED, SKIPPED, UNDONE, rounds_in
 from coalface.desk.project.project import Project
 from coalface.desk.service.agreements import Agreements, agreements
@@ -24,10 +24,8 @@ from coalface.desk.service.overview import predictions
 from coalface.desk.service.project_state import ProjectState
 from coalface.desk.service.shown import states_of
 from coalface.errors import InputError
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.pool import possible_savings
-from coalface.rounds.event_log import Event
-from coalface.rounds.round import Costs, Round
+from coalface.learner import CoalClassifier, possible_savings
+from coalface.rounds import Costs, Event, Round
 
 ONLY = ("disagreement", "flag", "corrected", "gold")
 ORDERS = ("pool", "uncertain", "disagreement")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from coalface.buying.calls import CallBook, Calls
+from coalface.buying import CallBook, Calls
 from coalface.desk.log.access import AccessTables
 from coalface.desk.log.events import ANSWERED, FLAGGED
 from coalface.desk.log.store import QuestionRow, Store
@@ -36,8 +36,7 @@ from coalface.desk.service.model import decide_again, scan
 from coalface.desk.service.overview import expected_spending, look_ahead, overview_of, predictions
 from coalface.desk.service.project_state import ProjectState
 from coalface.desk.service.queue import QuestionQueue
-from coalface.rounds.event_log import Event
-from coalface.rounds.round import Round
+from coalface.rounds import Event, Round
 
 _MOST_SCANNED = 1024  # examples, so that other callers do not wait long
 

@@ -26,7 +26,7 @@ from coalface.desk.web import api_models as models
 from coalface.desk.web.api import COMMON, NamedDesk, page_by_name, page_of
 from coalface.desk.web.auth import Engineer, engineer_of_api
 from coalface.desk.web.people import revoke
-from coalface.rounds.label_change import change_of
+from coalface.rounds import change_of
 from coalface.web.tokens import check_person, new_token
 
 MEDIA_TYPES = {

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from coalface.learner.forecast import Interval
+from coalface.learner import Interval
 
 WIDTH, HEIGHT = 540.0, 200.0  # of the plot, without the margins for ticks
 _A_DAY = 86400.0

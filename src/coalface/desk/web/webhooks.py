@@ -20,7 +20,7 @@ from typing import Any
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import LogEvent
 from coalface.errors import FileFormatError, InputError
-from coalface.files.atomic import atomic_write
+from coalface.files import atomic_write
 
 EVENT_TYPES = {
     "answered": "answer.created",

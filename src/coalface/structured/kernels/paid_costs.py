@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coalface.kernels.compile import called, kernel
-from coalface.kernels.draws import GOLDEN_64, mix
-from coalface.kernels.state import I64, Bool
+from coalface.kernels import GOLDEN_64, I64, Bool, called, kernel, mix
 from coalface.structured.kernels.parse_state import HEADS, NEXT, NO_WORD, PLACES, STACK, STACKED, U64
 
 _EMPTY = np.uint64(0)

@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coalface.kernels.compile import called
-from coalface.kernels.draws import GOLDEN_64, mix
-from coalface.kernels.state import I32, I64
+from coalface.kernels import GOLDEN_64, I32, I64, called, mix
 from coalface.structured.kernels.parse_state import (
     HEADS,
     LABELS,

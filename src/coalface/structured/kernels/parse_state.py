@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.kernels.compile import called
-from coalface.kernels.state import I32, I64, Bool
+from coalface.kernels import I32, I64, Bool, called
 
 ARC_HYBRID, ARC_EAGER = range(2)
 SHIFT, LEFT, RIGHT, REDUCE, ROOT = range(5)  # ROOT: a right move whose head is the root

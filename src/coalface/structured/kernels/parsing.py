@@ -8,13 +8,28 @@ from typing import NamedTuple
 
 import numpy as np
 
-from coalface.kernels.compile import called, kernel
-from coalface.kernels.features import INTERCEPT, find_slot_from, first_place
-from coalface.kernels.online import decide_and_answer, learn_row
-from coalface.kernels.prefetch import prefetch, prefetch_ahead
-from coalface.kernels.rounds import forget_known_parts
-from coalface.kernels.rules import best_answer
-from coalface.kernels.state import F32, F64, I32, I64, SLOTS_USED, Bool, Model, Scratch, Settings
+from coalface.kernels import (
+    F32,
+    F64,
+    I32,
+    I64,
+    INTERCEPT,
+    SLOTS_USED,
+    Bool,
+    Model,
+    Scratch,
+    Settings,
+    best_answer,
+    called,
+    decide_and_answer,
+    find_slot_from,
+    first_place,
+    forget_known_parts,
+    kernel,
+    learn_row,
+    prefetch_ahead,
+)
+from coalface.kernels.prefetch import prefetch
 from coalface.structured.kernels.paid_costs import PaidCosts, can_store, pay, state_key
 from coalface.structured.kernels.parse_columns import StateRow, Templates, write_columns
 from coalface.structured.kernels.parse_state import (

@@ -14,13 +14,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.kernels.compile import inlined, kernel
-from coalface.kernels.draws import GOLDEN_64, mix
-from coalface.kernels.online import decide_and_answer, has_room, learn_row
-from coalface.kernels.regression import gather, predict
-from coalface.kernels.rounds import forget_known_parts
-from coalface.kernels.rules import best_answer
-from coalface.kernels.state import COSTS_QUERIED, F32, I32, I64, Bool, Csr, Model, Scratch, Settings
+from coalface.kernels import (
+    COSTS_QUERIED,
+    F32,
+    GOLDEN_64,
+    I32,
+    I64,
+    Bool,
+    Csr,
+    Model,
+    Scratch,
+    Settings,
+    best_answer,
+    decide_and_answer,
+    forget_known_parts,
+    gather,
+    has_room,
+    inlined,
+    kernel,
+    learn_row,
+    mix,
+    predict,
+)
 
 U64 = NDArray[np.uint64]
 

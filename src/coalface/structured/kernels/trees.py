@@ -3,8 +3,7 @@
 ``heads[starts[i] + word]`` is the head of a word of sentence i; words are numbered from 1, and 0 is the root.
 """
 
-from coalface.kernels.compile import called, kernel
-from coalface.kernels.state import I32, I64
+from coalface.kernels import I32, I64, called, kernel
 
 _FOREVER = 1 << 30
 

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coalface.data.formats.conllu import Tree
-from coalface.data.numbers import one_of, whole_number
+from coalface.data import Tree, one_of, whole_number
 from coalface.errors import InputError
 from coalface.structured.kernels.parse_columns import (
     BLOCK_BITS,
@@ -92,7 +91,7 @@ class Grammar(NamedTuple):
     @property
     def templates(self) -> Templates:
         """The feature templates as the kernels read them."""
-        return templates_for(self.system, self.bits)
+        return _templates_for(self.system, self.bits)
 
 
 def labels_of(trees: Iterable[Tree]) -> tuple[list[str], list[str]]:
@@ -111,10 +110,10 @@ def labels_of(trees: Iterable[Tree]) -> tuple[list[str], list[str]]:
     return sorted(labels), sorted(root_labels)
 
 
-def atom_number(name: str) -> int:
+def _atom_number(name: str) -> int:
     """The number of an atom.
 
-    >>> atom_number("s0.w"), atom_number("s0.d"), atom_number("s1.w")
+    >>> _atom_number("s0.w"), _atom_number("s0.d"), _atom_number("s1.w")
     (0, 4, 5)
     """
     if name in OTHERS:
@@ -135,11 +134,11 @@ def template_names(system: str) -> list[list[str]]:
 
 
 @cache
-def templates_for(system: str, bits: int) -> Templates:
+def _templates_for(system: str, bits: int) -> Templates:
     """The templates of a transition system, with hashes of this many bits."""
     names = template_names(system)
     assert len(names) <= MOST_TEMPLATES
     atoms = np.full((len(names), MOST_ATOMS), NO_WORD, np.int64)
     for number, template in enumerate(names):
-        atoms[number, : len(template)] = [atom_number(name) for name in template]
+        atoms[number, : len(template)] = [_atom_number(name) for name in template]
     return Templates(atoms, bits, len(ATTRIBUTES))

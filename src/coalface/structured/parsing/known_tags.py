@@ -4,7 +4,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable
 
-from coalface.data.formats.conllu import Tree
+from coalface.data import Tree
 from coalface.errors import UnknownTagsWarning
 
 _MISSING = "_"

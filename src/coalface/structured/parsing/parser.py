@@ -8,11 +8,10 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.formats.conllu import Tree
-from coalface.data.numbers import flag, one_of, whole_number
+from coalface.data import Tree, flag, one_of, whole_number
 from coalface.errors import FileFormatError, InputError
-from coalface.files.bundle import rebuilding
-from coalface.learner.estimator import CoalClassifier
+from coalface.files import rebuilding
+from coalface.learner import CoalClassifier
 from coalface.structured.compiled_run import begun_compiled, online_model
 from coalface.structured.kernels.paid_costs import PAID, PaidCosts, new_paid_costs
 from coalface.structured.kernels.parsing import Losses

@@ -6,10 +6,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.kernels.state import WEIGHT
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.state import settings_of
-from coalface.models.online import OnlineModel
+from coalface.kernels import WEIGHT
+from coalface.learner import CoalClassifier, settings_of
+from coalface.models import OnlineModel
 from coalface.structured.compiled_run import CompiledRun, online_model
 from coalface.structured.kernels import parsing as kernels
 from coalface.structured.kernels.paid_costs import PaidCosts, can_store, copy_paid_costs, new_paid_costs

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from coalface.data.formats.conllu import Tree
+from coalface.data import Tree
 from coalface.errors import InputError
 
 PUNCTUATION = "PUNCT"  # the universal tag

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.formats.conllu import Tree
-from coalface.data.numbers import finite_number
+from coalface.data import Tree, finite_number
 from coalface.errors import InputError
 from coalface.structured.kernels.paid_costs import state_key
 from coalface.structured.kernels.parse_columns import new_state_row, write_columns

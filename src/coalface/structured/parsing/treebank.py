@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.formats.conllu import Tree, reaches_root
+from coalface.data import Tree, reaches_root
 from coalface.errors import InputError, shortened
 from coalface.structured.kernels.parse_state import NO_WORD
 from coalface.structured.kernels.parsing import Treebank
@@ -116,7 +116,7 @@ def treebank_of(trees: Sequence[Tree], labels: Sequence[str], *, learned: bool) 
         true_labels[is_word] = _mapped(given, {label: numbers.get(label, NO_WORD) for label in set(given)}, np.int32)
         heads[is_word] = _joined(tree.heads for tree in trees)
         lift_crossing_arcs(starts, heads)
-    keys = np.array([sentence_key(tree) for tree in trees] if learned else [], np.uint64)
+    keys = np.array([_sentence_key(tree) for tree in trees] if learned else [], np.uint64)
     return Treebank(starts, codes, heads, true_labels, keys)
 
 
@@ -174,11 +174,11 @@ def _mapped(values: list[str], numbers: dict[str, int], dtype: type[np.generic])
     return np.fromiter(map(numbers.__getitem__, values), dtype, len(values))
 
 
-def sentence_key(tree: Tree) -> int:
+def _sentence_key(tree: Tree) -> int:
     """A 64-bit hash of a sentence and its tree.
 
     >>> tree = Tree(("cats", "sleep"), ("NOUN", "VERB"), (2, 0), ("nsubj", "root"))
-    >>> sentence_key(tree) == sentence_key(Tree(tree.words, tree.tags, (0, 1), tree.labels))
+    >>> _sentence_key(tree) == _sentence_key(Tree(tree.words, tree.tags, (0, 1), tree.labels))
     False
     """
     values = (tree.words, tree.tags, tree.heads, tree.labels)

@@ -3,10 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.kernels.state import COSTS_QUERIED
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.play import UNLIMITED
-from coalface.learner.state import settings_of
+from coalface.kernels import COSTS_QUERIED
+from coalface.learner import UNLIMITED, CoalClassifier, settings_of
 from coalface.structured.compiled_run import CompiledRun, online_model
 from coalface.structured.kernels import tagging as kernels
 from coalface.structured.kernels.tagging import TagRules

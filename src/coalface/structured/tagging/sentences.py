@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.labels import label_array
+from coalface.data import label_array
 from coalface.errors import InputError, UnknownLabelError
 
 Words = Sequence[Sequence[str]]

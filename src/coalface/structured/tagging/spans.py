@@ -22,7 +22,7 @@ def spans_of(tags: Sequence[str]) -> list[Span]:
     found: list[Span] = []
     begin, before, kind_before = 0, OUTSIDE, ""
     for place, tag in enumerate([*tags, OUTSIDE]):
-        mark, kind = tag_parts(tag)
+        mark, kind = _tag_parts(tag)
         continues = mark in "IL" and before in "BI" and kind == kind_before
         if before != OUTSIDE and not continues:
             found.append((begin, place, kind_before))
@@ -49,10 +49,10 @@ def repaired(tags: Sequence[str], scheme: str) -> list[str]:
     return found
 
 
-def tag_parts(tag: str) -> tuple[str, str]:
+def _tag_parts(tag: str) -> tuple[str, str]:
     """The mark and the kind of a tag; a tag without a mark begins a span of its own kind.
 
-    >>> tag_parts("I-PER"), tag_parts("NOUN")
+    >>> _tag_parts("I-PER"), _tag_parts("NOUN")
     (('I', 'PER'), ('B', 'NOUN'))
     """
     if tag == OUTSIDE:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.dataset import CostDataset, TrainTest
+from coalface.data import CostDataset, TrainTest
 from coalface.errors import InputError
-from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder
-from coalface.evaluate.curve import Curve
-from coalface.learner.parameters import by_path
+from coalface.evaluate import Checkpoint, CheckpointRecorder, Curve
+from coalface.learner import by_path
 from coalface.structured.policies import tagger_policy
 from coalface.structured.tagging.runs import predict_tags
 from coalface.structured.tagging.tag_features import TokenRows

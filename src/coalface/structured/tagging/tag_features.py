@@ -14,9 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.encoding.text import hashed_tokens, word_shape
-from coalface.data.numbers import whole_number
-from coalface.data.rows import Examples, Rows, check_rows
+from coalface.data import Examples, Rows, check_rows, hashed_tokens, whole_number, word_shape
 from coalface.errors import InputError
 from coalface.structured.kernels.tagging import CONJUNCTION_BITS, Sentences
 

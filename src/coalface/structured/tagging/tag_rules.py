@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.frames import by_label
+from coalface.data import by_label
 from coalface.errors import InputError
 from coalface.structured.kernels.tagging import TagRules
 from coalface.structured.tagging.spans import OUTSIDE

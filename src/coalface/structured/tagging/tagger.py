@@ -8,13 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.numbers import flag, whole_number
+from coalface.data import flag, whole_number
 from coalface.errors import InputError
-from coalface.files.bundle import rebuilding
-from coalface.learner.budget import Budget
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.monitor import warn_of_unlearned
-from coalface.learner.parameters import abstain_of, audits_of
+from coalface.files import rebuilding
+from coalface.learner import Budget, CoalClassifier, abstain_of, audits_of, warn_of_unlearned
 from coalface.structured.compiled_run import begun_compiled
 from coalface.structured.kernels.tagging import TagRules
 from coalface.structured.policies import PolicyLearner, Progress, tagger_policy

@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from coalface.data.numbers import flag, whole_number
+from coalface.data import flag, whole_number
 from coalface.errors import InputError
 from coalface.structured.tagging.sentences import check_legal, check_tagged, check_words, tag_codes, tag_names
 from coalface.structured.tagging.tag_features import (

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from coalface.data.labels import label_array, label_codes
-from coalface.data.numbers import flag
+from coalface.data import flag, label_array, label_codes
 from coalface.errors import InputError, shortened
 from coalface.structured.task import Action, Features, SearchTask
 

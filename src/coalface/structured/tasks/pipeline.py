@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from coalface.data.labels import label_array
-from coalface.data.numbers import finite_number
+from coalface.data import finite_number, label_array
 from coalface.errors import InputError, shortened
 from coalface.structured.known_losses import fingerprint
 from coalface.structured.task import Action, Features, SearchTask

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from coalface.data.labels import label_array
-from coalface.data.numbers import finite_number
+from coalface.data import finite_number, label_array
 from coalface.errors import InputError, shortened
 from coalface.structured.task import Action, LabelledSoFar, SearchTask
 

@@ -10,13 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale, check_cost
-from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.numbers import whole_number
+from coalface.data import CostDataset, CostScale, TrainTest, check_cost, whole_number
 from coalface.errors import InputError
-from coalface.evaluate.checkpoints import CheckpointPlan, Checkpoints, checkpoint_costs
-from coalface.evaluate.curve import Curve
-from coalface.evaluate.simulation import Order, Progress
+from coalface.evaluate import CheckpointPlan, Checkpoints, Curve, Order, Progress, checkpoint_costs
 
 _MOST_NUMBERS = 20_000_000  # of a dense table: 160 MB
 

@@ -5,14 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale
-from coalface.data.dataset import CostDataset
-from coalface.data.numbers import is_number
+from coalface.data import CostDataset, CostScale, is_number
 from coalface.errors import InputError
-from coalface.evaluate.simulation import Progress
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.predicting import best_labels
-from coalface.models.online import OnlineModel
+from coalface.evaluate import Progress
+from coalface.learner import CoalClassifier, best_labels
+from coalface.models import OnlineModel
 from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
 
 PARAMETERS = {"learning_rate": 0.5, "accumulator": "adax", "fit_intercept": True, "cost_bounds": (0.0, 1.0)}

@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from coalface.data.costs import CostScale
-from coalface.data.numbers import whole_number
+from coalface.data import CostScale, whole_number
 from coalface.errors import InputError
-from coalface.evaluate.checkpoints import CheckpointPlan
+from coalface.evaluate import CheckpointPlan
 from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem, dense_rows
 
 _DRAWN = ("costs", "examples")

@@ -6,9 +6,9 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from coalface.data.dataset import TrainTest
+from coalface.data import TrainTest
 from coalface.errors import CoalfaceError, in_one_line
-from coalface.kernels.cuda.device import CudaDevice, Device
+from coalface.kernels import CudaDevice, Device
 from coalface.studies.cells import Cell, Record, new_record
 from coalface.studies.cuda.playing import DeviceProblem, Task, task_of
 from coalface.studies.executors import SweepExecutor

@@ -8,17 +8,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale, check_cost
-from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.rows import Rows, check_rows
+from coalface.data import CostDataset, CostScale, Rows, TrainTest, check_cost, check_rows
 from coalface.errors import CoalfaceError, InputError
-from coalface.evaluate.checkpoints import Checkpoint, CheckpointRecorder, Checkpoints, checkpoint_costs, doubling_costs
-from coalface.evaluate.curve import Curve
-from coalface.kernels.cuda.device import Device
-from coalface.kernels.cuda.layout import FIELDS, POINTERS, PROBLEM, SETTINGS, bytes_per_run, stride_for
-from coalface.kernels.state import LEVELS, MOST_IMPLIED, Settings, lanes_for
-from coalface.learner.state import settings_of
-from coalface.models.online import OnlineModel
+from coalface.evaluate import Checkpoint, CheckpointRecorder, Checkpoints, Curve, checkpoint_costs, doubling_costs
+from coalface.kernels import (
+    FIELDS,
+    LEVELS,
+    MOST_IMPLIED,
+    POINTERS,
+    PROBLEM,
+    SETTINGS,
+    Device,
+    Settings,
+    bytes_per_run,
+    lanes_for,
+    stride_for,
+)
+from coalface.learner import settings_of
+from coalface.models import OnlineModel
 from coalface.studies import learners
 from coalface.studies.baselines.baseline import order_of
 from coalface.studies.cells import Cell

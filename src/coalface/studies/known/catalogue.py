@@ -15,10 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.formats.array_folder import is_dataset_folder
-from coalface.data.formats.aslib import standardised
-from coalface.data.formats.readers import PARTS, holds_train_test, is_fetched, open_fetched, read_train_test
+from coalface.data import (
+    PARTS,
+    CostDataset,
+    TrainTest,
+    holds_train_test,
+    is_dataset_folder,
+    is_fetched,
+    open_fetched,
+    read_train_test,
+    standardised,
+)
 from coalface.errors import CoalfaceError, InputError, in_one_line
 from coalface.studies.known.downloads import FETCHERS
 
@@ -43,10 +50,10 @@ def load_digits(name: str = "digits") -> TrainTest:
     return _split(name, pixels / 16, digit, numbers, distance, n_test=500)
 
 
-def load_table(name: str) -> TrainTest:
+def _load_table(name: str) -> TrainTest:
     """Standardised features of "wine", "breast-cancer" or "iris", with 0/1 costs; 3 in 10 rows are test data.
 
-    >>> load_table("iris").train.classes
+    >>> _load_table("iris").train.classes
     array(['setosa', 'versicolor', 'virginica'], dtype='<U10')
     """
     from sklearn import datasets
@@ -108,9 +115,9 @@ class _Bundled:
 _BUNDLED = {
     "digits": _Bundled("handwritten digits, 0/1 costs", (1297, 500, 10), load_digits),
     "digits-distance": _Bundled("handwritten digits, costs |i-j|/9", (1297, 500, 10), load_digits),
-    "wine": _Bundled("wines, 0/1 costs", (125, 53, 3), load_table),
-    "breast-cancer": _Bundled("tumours, 0/1 costs", (398, 171, 2), load_table),
-    "iris": _Bundled("flowers, 0/1 costs", (105, 45, 3), load_table),
+    "wine": _Bundled("wines, 0/1 costs", (125, 53, 3), _load_table),
+    "breast-cancer": _Bundled("tumours, 0/1 costs", (398, 171, 2), _load_table),
+    "iris": _Bundled("flowers, 0/1 costs", (105, 45, 3), _load_table),
 }
 
 

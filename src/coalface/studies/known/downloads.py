@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.dataset import CostDataset, TrainTest
-from coalface.data.formats.aslib import standardised
-from coalface.data.formats.hierarchy_folder import nearest_costs
-from coalface.data.trees import LabelTree
+from coalface.data import CostDataset, LabelTree, TrainTest, nearest_costs, standardised
 
 _WORDS = r"(?u)\b[^\W\d_]{2,}\b"  # letters only
 

@@ -10,17 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.encoding.cells import Cells, as_text, clean_cells, numbers_in
-from coalface.data.encoding.columns import NumberColumn
-from coalface.data.encoding.encoder import ID
-from coalface.data.encoding.table import Table, table_of
-from coalface.data.formats.raw_table import COST_PREFIX
-from coalface.data.formats.readers import format_of
-from coalface.data.formats.records import json_records
-from coalface.data.formats.text_lines import csv_rows
+from coalface.data import (
+    COST_PREFIX,
+    ID,
+    Cells,
+    NumberColumn,
+    Table,
+    as_text,
+    clean_cells,
+    csv_rows,
+    format_of,
+    json_records,
+    numbers_in,
+    table_of,
+)
 from coalface.errors import FileFormatError, InputError
-from coalface.learner.estimator import CoalClassifier
-from coalface.learner.named_learner import NamedLearner
+from coalface.learner import CoalClassifier, NamedLearner
 
 _CELLS = 2**22  # numbers of a batch, in the cells of the rows or the costs of the labels
 _LEAST, _MOST = 256, 2**15  # rows of a batch

@@ -9,8 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from coalface.data.formats.readers import TABLES, format_of
-from coalface.data.formats.records import json_records, parquet_records
+from coalface.data import TABLES, format_of, json_records, parquet_records
 from coalface.errors import FileFormatError, InputError
 
 PREDICTIONS = ".predictions.parquet"

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale
-from coalface.data.formats.raw_table import COST_PREFIX
-from coalface.data.labels import label_texts
+from coalface.data import COST_PREFIX, CostScale, label_texts
 from coalface.errors import InputError
-from coalface.evaluate.simulation import Progress
-from coalface.learner.predicting import best_labels
+from coalface.evaluate import Progress
+from coalface.learner import best_labels
 from coalface.studies.pools.intake import Batch, Intake, PoolColumns
 from coalface.studies.pools.pool_files import PREDICTIONS, Partition, find_partitions, targets_of
 from coalface.studies.pools.tasks import ModelFile, PartitionTask, PoolOutcome, run_pool

@@ -14,20 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.encoding.encoder import ID
-from coalface.data.labels import label_texts
-from coalface.data.near_duplicates import near_duplicates, row_digests
-from coalface.data.numbers import finite_number, whole_number
-from coalface.data.rows import check_rows
+from coalface.data import ID, check_rows, finite_number, label_texts, row_digests, whole_number
+from coalface.data.near_duplicates import near_duplicates
 from coalface.errors import FileFormatError
-from coalface.evaluate.simulation import Progress
-from coalface.files.atomic import atomic_write
-from coalface.kernels.turns import ALONE
-from coalface.learner.monitor import warn_if_unanswered
-from coalface.learner.named_learner import NamedLearner
-from coalface.learner.parameters import rule_of
-from coalface.learner.pool import possible_savings
-from coalface.learner.predicting import best_labels
+from coalface.evaluate import Progress
+from coalface.files import atomic_write
+from coalface.kernels import ALONE
+from coalface.learner import NamedLearner, best_labels, possible_savings, rule_of, warn_if_unanswered
 from coalface.studies.pools.intake import Batch, Intake, PoolColumns, arrow_table
 from coalface.studies.pools.pool_files import (
     FILE,
@@ -127,7 +120,7 @@ class KeepingBest:
             X = check_rows(intake.examples(batch.table))
             self._add(top, partition, intake, batch, X)
         scores, digests, table = top.best()
-        yield with_columns(table, {SAVING: scores, _DIGEST: digests})
+        yield _with_columns(table, {SAVING: scores, _DIGEST: digests})
 
     def _add(self, top: TopRows, partition: Partition, intake: Intake, batch: Batch, rows: Any) -> None:
         import pyarrow as pa
@@ -153,10 +146,10 @@ class KeepingBest:
         raw = batch.raw(places)
         repeated = {intake.id_column(raw.column_names), ID} if ids is not None else {ID}
         raw = raw.drop_columns([name for name in raw.column_names if name in repeated or name.startswith(PREFIX)])
-        top.add(savings[places], digests, with_columns(raw, about, first=True))
+        top.add(savings[places], digests, _with_columns(raw, about, first=True))
 
 
-def with_columns(table: Any, columns: dict[str, Any], *, first: bool = False) -> Any:
+def _with_columns(table: Any, columns: dict[str, Any], *, first: bool = False) -> Any:
     """The table with more columns, which come first or last."""
     import pyarrow as pa
 
@@ -260,7 +253,7 @@ def _distinct(intake: Intake, table: Any, alike: float) -> NDArray[np.int64]:
 def _numbered(table: Any) -> Any:
     """The table with the place of every example, the columns about its rank after the id, then the raw ones."""
     about = (ID, PLACE, SAVING, LABEL, FILE, ROW)
-    numbered = with_columns(table, {PLACE: np.arange(1, table.num_rows + 1)})
+    numbered = _with_columns(table, {PLACE: np.arange(1, table.num_rows + 1)})
     return numbered.select([*about, *(name for name in table.column_names if name not in about)])
 
 

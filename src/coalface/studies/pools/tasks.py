@@ -19,9 +19,9 @@ from typing import Any, Protocol
 from threadpoolctl import threadpool_limits
 
 from coalface.errors import CoalfaceError, FileFormatError, InputError, counted, in_one_line
-from coalface.evaluate.simulation import Progress
-from coalface.files.atomic import atomic_write
-from coalface.learner.named_learner import NamedLearner, require_model
+from coalface.evaluate import Progress
+from coalface.files import atomic_write
+from coalface.learner import NamedLearner, require_model
 from coalface.studies.cells import Stopped
 from coalface.studies.executors import SweepExecutor, executor_for
 from coalface.studies.pools.intake import Batch, Intake, PoolColumns, batches_of
@@ -55,7 +55,7 @@ class _Loaded(threading.local):
 _LOADED = _Loaded()
 
 
-def loaded_model(model: ModelFile, shared: str | bytes) -> NamedLearner:
+def _loaded_model(model: ModelFile, shared: str | bytes) -> NamedLearner:
     """The model from its path or its bytes; loaded once per thread."""
     if _LOADED.named is None or _LOADED.digest != model.digest:
         content = Path(shared).read_bytes() if isinstance(shared, str) else shared
@@ -130,7 +130,7 @@ def score_partition(shared: str | bytes, task: PartitionTask, stop: Callable[[],
 
 
 def _score(shared: str | bytes, task: PartitionTask, stop: Callable[[], bool] | None) -> int:
-    intake = Intake(loaded_model(task.model, shared), task.columns)
+    intake = Intake(_loaded_model(task.model, shared), task.columns)
     path, begin, n_rows = task.partition.path, 0, 0
 
     def watched() -> Iterator[Batch]:

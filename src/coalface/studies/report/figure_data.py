@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from coalface.evaluate.summary import AXIS_LABELS, panel
-from coalface.report.charts import DotColumn, DotLine, DotPlot, Panel, Style, draw_curves, draw_dots, styles_for
+from coalface.evaluate import AXIS_LABELS, panel
+from coalface.report import DotColumn, DotLine, DotPlot, Panel, Style, draw_curves, draw_dots, styles_for
 from coalface.studies.findings import ANSWERS, COSTS, EXAMPLES, PRICE, Measure, applies, counted_points, start_of
 from coalface.studies.report.savings import Analysis
 

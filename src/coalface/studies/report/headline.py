@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from coalface.report import number_format
-from coalface.report.number_format import factor, listed, number
+from coalface.report import factor, listed, number, number_format
 from coalface.studies.findings import COSTS, Measure
 from coalface.studies.report import outcome_text
 from coalface.studies.report.outcome_text import excess, excess_interval

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from coalface.report.number_format import factor
+from coalface.report import factor
 from coalface.studies.learners import Rate
 from coalface.studies.report.savings import DrawnInterval, LineOutcome
 

@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from coalface.errors import counted
-from coalface.files.atomic import atomic_write
-from coalface.report import html_page, number_format
-from coalface.report.figure_style import standalone
-from coalface.report.html_page import package_versions
+from coalface.files import atomic_write
+from coalface.report import html_page, number_format, package_versions, standalone
 from coalface.studies.findings import ANSWERS, COSTS, PRICE, DataFacts, Measure, applies
 from coalface.studies.learners import Rate, by_size
 from coalface.studies.report import outcome_text
@@ -128,7 +126,7 @@ def data_table(analysis: Analysis) -> PlainTable:
     return PlainTable(_DATA_HEADINGS, [_data_cells(facts) for facts in analysis.findings.data])
 
 
-def rate_rows(analysis: Analysis) -> Iterator[list[Any]]:
+def _rate_rows(analysis: Analysis) -> Iterator[list[Any]]:
     """All of ``rates_table`` under ``rate_headings``."""
     columns = len(rate_headings(analysis))
     for choice in analysis.choices:
@@ -145,7 +143,7 @@ def rate_headings(analysis: Analysis) -> tuple[str, ...]:
     return (*RATE_HEADINGS, *PUBLISHED_HEADINGS) if known else RATE_HEADINGS
 
 
-def saving_rows(analysis: Analysis) -> Iterator[list[Any]]:
+def _saving_rows(analysis: Analysis) -> Iterator[list[Any]]:
     """All of ``savings_table`` under ``SAVING_HEADINGS``, one row per measure."""
     for one in analysis.outcomes:
         ends = [one.test_cost, one.baseline_test_cost, one.excess, *_pair(one.excess_interval)]
@@ -164,7 +162,7 @@ def saving_rows(analysis: Analysis) -> Iterator[list[Any]]:
             ]
 
 
-def mean_rows(analysis: Analysis) -> Iterator[list[Any]]:
+def _mean_rows(analysis: Analysis) -> Iterator[list[Any]]:
     """All of ``means_table`` under ``MEAN_HEADINGS``."""
     for mean in analysis.means:
         numbers = [mean.mean, *_pair(mean.interval), mean.median, mean.n_reached, mean.n_data]
@@ -353,6 +351,6 @@ def _write_figures(folder: Path, figures: Sequence[tuple[StudyFigure, str]]) -> 
 
 def _write_tables(folder: Path, analysis: Analysis) -> None:
     folder.mkdir(exist_ok=True)
-    write_csv(folder / "best_rates.csv", rate_headings(analysis), rate_rows(analysis))
-    write_csv(folder / "savings.csv", SAVING_HEADINGS, saving_rows(analysis))
-    write_csv(folder / "mean_savings.csv", MEAN_HEADINGS, mean_rows(analysis))
+    write_csv(folder / "best_rates.csv", rate_headings(analysis), _rate_rows(analysis))
+    write_csv(folder / "savings.csv", SAVING_HEADINGS, _saving_rows(analysis))
+    write_csv(folder / "mean_savings.csv", MEAN_HEADINGS, _mean_rows(analysis))

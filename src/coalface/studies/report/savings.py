@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.evaluate.summary import common_axis, last_crossings, read_off
+from coalface.evaluate import common_axis, last_crossings, read_off
 from coalface.studies.findings import (
     COSTS,
     DataFacts,
