@@ -53,7 +53,14 @@ if TYPE_CHECKING:
         write_dataset,
     )
     from coalface.data.formats.records import json_records, parquet_records, table_records
-    from coalface.data.formats.text_lines import csv_rows, lines_of_file, read_lines, spells_number
+    from coalface.data.formats.text_lines import (
+        as_written,
+        csv_rows,
+        harmless,
+        lines_of_file,
+        read_lines,
+        spells_number,
+    )
     from coalface.data.formats.vw_writer import write_vw_text
     from coalface.data.frames import by_label, by_row
     from coalface.data.label_features import BLOCK, MOST_LABELS
@@ -99,6 +106,7 @@ __all__ = [
     "as_date",
     "as_number",
     "as_text",
+    "as_written",
     "by_label",
     "by_row",
     "check_cost",
@@ -114,6 +122,7 @@ __all__ = [
     "fits",
     "flag",
     "format_of",
+    "harmless",
     "hashed_tokens",
     "holds_train_test",
     "is_dataset_folder",

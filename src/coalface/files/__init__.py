@@ -3,6 +3,8 @@
 What products and the command line use is ``__all__``; names are loaded when they are first used.
 
 What products and the command line use is ``__all__``; names are loaded when they are first used.
+
+What products and the command line use is ``__all__``; names are loaded when they are first used.
 """
 
 from typing import TYPE_CHECKING

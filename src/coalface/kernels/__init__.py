@@ -28,6 +28,8 @@ Kernels take arrays and scalars, trust their input, allocate nothing per example
 What products and the command line use is ``__all__``; names are loaded when they are first used.
 
 What products and the command line use is ``__all__``; names are loaded when they are first used.
+
+What products and the command line use is ``__all__``; names are loaded when they are first used.
 """
 
 from typing import TYPE_CHECKING

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from coalface.data import json_records
+from coalface.data import as_written, json_records
 from coalface.desk.project.hugging_face import dataset_records, is_saved_dataset
 from coalface.desk.project.label_studio import read_tasks, task_costs
 from coalface.desk.project.sources import csv_cells, in_utf8
@@ -73,29 +73,3 @@ def _number(path: Path, number: int, title: str, cell: str) -> float:
         raise FileFormatError(
             f"{path}, line {number}: {title} must be a number or empty, got {cell!r:.40}. Correct it."
         ) from None
-
-
-def harmless(text: str) -> str:
-    """A text that no spreadsheet runs as a formula: one that begins like a formula gets an apostrophe in front.
-
-    Removing one leading apostrophe, if there is one, gives the text back. Numbers stay unchanged.
-
-    >>> [harmless(text) for text in ("mail-7", "-7", "=1+2", "'tis")]
-    ['mail-7', '-7', "'=1+2", "''tis"]
-    """
-    if not text.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "'")):
-        return text
-    try:
-        float(text)
-    except ValueError:
-        return f"'{text}"
-    return text
-
-
-def as_written(text: str) -> str:
-    """The text that ``harmless`` made harmless.
-
-    >>> [as_written(harmless(text)) for text in ("mail-7", "-7", "=1+2", "'tis")]
-    ['mail-7', '-7', '=1+2', "'tis"]
-    """
-    return text.removeprefix("'")

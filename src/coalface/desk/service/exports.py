@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data import CostDataset, write_vw_text
+from coalface.data import CostDataset, harmless, write_vw_text
 from coalface.desk.log.events import (
     ANSWERED,
     CLOSED,
@@ -24,7 +24,6 @@ from coalface.desk.log.events import (
     undone_in,
 )
 from coalface.desk.project.hugging_face import write_dataset
-from coalface.desk.project.known_costs import harmless
 from coalface.desk.project.label_history import LabelHistory
 from coalface.desk.project.label_studio import task_of
 from coalface.desk.project.project import Project
