@@ -33,7 +33,7 @@ from coalface.kernels.state import (
     new_counts,
     new_scratch,
 )
-from coalface.models.contract import CostModel
+from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, FeatureEffects, Mask, Ranged
 from coalface.models.device import DeviceName, is_gpu
 from coalface.models.feature_effects import online_effects
 from coalface.models.interactions import column_ranges, most_products, plain_interactions
@@ -42,18 +42,7 @@ from coalface.models.model_arrays import widened
 from coalface.models.online_scoring import OnlineScorer
 from coalface.models.round_arrays import told_of
 from coalface.models.serving import Served, ServedRun
-from coalface.models.values import (
-    NO_COSTS,
-    NO_MASK,
-    NO_WEIGHTS,
-    Costs,
-    FeatureEffects,
-    Groups,
-    Labels,
-    Mask,
-    Ranged,
-    RunArrays,
-)
+from coalface.models.values import NO_COSTS, NO_MASK, Groups, Labels, RunArrays
 
 _LEAST_SPARE, _MOST_SPARE = 1 / 32, 1 / 8  # spare slots, as a share of the slots in use
 _INDEX_BYTES = 16  # per slot, in addition to its cells
