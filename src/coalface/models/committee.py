@@ -225,10 +225,10 @@ class CommitteeModel(CostModel):
             candidates = rounds.candidates if len(rounds.candidates) else np.ones(rounds.costs.shape, np.bool_)
             known = np.where(candidates, rounds.costs, np.float32(np.nan))
             self._choose_members(rows, known, settings)
-            settings = self.resolved(settings)  # now, because the online model alone has no rate of misses
             if self.alone:
                 self.alone.tell(rows, settings, rounds, late=late)
                 return
+            settings = self.resolved(settings)
             answers = rounds._replace(costs=known)
             chances, times = answer_chances(answers, settings)
             weights = [NO_WEIGHTS if late else model.importance(answers, settings) for model in self.models[1:]]
@@ -265,10 +265,10 @@ class CommitteeModel(CostModel):
             known = np.full((len(rows), self.n_labels), np.nan, np.float32)
             known[np.arange(len(rows)), served.labels] = served.costs
             self._choose_members(rows, known, settings, serving=True)
-            settings = self.resolved(settings)
             if self.alone:
                 self.alone.observe(rows, settings, candidates, served)
                 return
+            settings = self.resolved(settings)
             allowed = candidates if len(candidates) else np.ones(known.shape, np.bool_)
             for i in range(len(known)):
                 one, row, number = slice(i, i + 1), rows.between(i, i + 1), int(self.state.counters[ROUND])
@@ -285,7 +285,7 @@ class CommitteeModel(CostModel):
             if self.undecided and start < stop:
                 start = super().serve(rows, settings, run, start, start + 1)
             if self.alone:
-                return self.alone.serve(rows, self.resolved(settings), run, start, stop)
+                return self.alone.serve(rows, settings, run, start, stop)
             return super().serve(rows, settings, run, start, stop)
 
     def _choose_members(self, rows: Rows, known: Costs, settings: Settings, *, serving: bool = False) -> None:

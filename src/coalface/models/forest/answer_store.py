@@ -49,6 +49,7 @@ class AnswerStore:
         self.counts = np.zeros(n_labels, np.int64)  # (K,) known costs
         self.due_from = np.zeros(n_labels, np.int64)  # (K,) known costs when a forest was last due
         self.due_rows = 0  # rows at that time
+        self.answered = np.zeros(0, np.int64)  # labels with a known cost at that time
         self.implications: Implications = no_implications(n_labels if n_labels <= MOST_IMPLIED else 0)
 
     def add_label(self) -> None:
@@ -110,12 +111,8 @@ class AnswerStore:
         is_due = is_due or (total >= due.some and bool((self.counts >= due.doubled).any()))
         if is_due:
             self.due_from, self.due_rows = self.counts.copy(), self.n_rows
+            self.answered = np.flatnonzero(self.counts)
         return is_due
-
-    @property
-    def answered(self) -> NDArray[np.int64]:
-        """The labels with a known cost when a forest was last due."""
-        return np.flatnonzero(self.due_from)
 
     def known(self) -> KnownCosts:
         """The known costs when a forest was last due, with labels numbered as in ``answered``.
