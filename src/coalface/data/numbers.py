@@ -2,14 +2,13 @@
 
 import math
 import sys
-from collections.abc import Callable, Collection, Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 
 from coalface.errors import InputError, shortened
 
-T = TypeVar("T")
 _LARGEST_WHOLE = 2**62 - 1  # so that sums of two fit into 64 bits
 _FLAGS = (bool, np.bool_)
 AUTO = "auto"  # the learner chooses the value
@@ -90,12 +89,3 @@ def one_of(name: str, value: Any, choices: Collection[str]) -> str:
 def choice(name: str, value: Any, choices: Mapping[str, int]) -> int:
     """The code of a named choice."""
     return choices[one_of(name, value, choices)]
-
-
-def _auto_or(name: str, value: Any, auto: T, checked: Callable[[str, Any], T]) -> T:
-    """``auto`` where the user wrote "auto", otherwise the checked value."""
-    if not isinstance(value, str):
-        return checked(name, value)
-    if value != AUTO:
-        raise InputError(f"{name} must be {AUTO!r} or a number, got {shortened(value)}.")
-    return auto
