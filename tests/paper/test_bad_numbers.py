@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 
 from coalface.errors import InputError
-from coalface.paper import Schedule, Tsybakov, effort_massart, effort_tsybakov, excess_cost, excess_cost_tsybakov
-from coalface.paper import noise_level as level
+from coalface.paper import (
+    Schedule,
+    Tsybakov,
+    effort_massart,
+    effort_tsybakov,
+    excess_cost,
+    excess_cost_tsybakov,
+)
+from coalface.paper import (
+    noise_level as level,
+)
 
 COSTS = [[0.2, 0.9], [0.4, 0.5]]
 SCHEDULE = Schedule(n_labels=3, dimension=5)

@@ -12,159 +12,56 @@ from typing import TYPE_CHECKING
 from coalface.doors import door_of
 
 if TYPE_CHECKING:
-    from coalface.data.agreement import Agreement
-    from coalface.data.alignment import read_aligned
-    from coalface.data.costs import CostScale, as_cost_array, check_cost, check_cost_matrix, check_mask, per_label
-    from coalface.data.dataset import CostDataset, DatasetStatistics, TrainTest
-    from coalface.data.embedding.embedder import Embedder, SentenceEmbedder
-    from coalface.data.embedding.folder import MINILM
-    from coalface.data.encoding import kinds
-    from coalface.data.encoding.cells import (
-        Cells,
-        as_date,
-        as_number,
-        as_text,
-        clean_cells,
-        fits,
-        is_missing,
-        numbers_in,
-    )
-    from coalface.data.encoding.columns import NumberColumn
-    from coalface.data.encoding.encoder import ID, Encoder
-    from coalface.data.encoding.table import TEXT, Table, is_raw, table_of
-    from coalface.data.encoding.text import hashed_tokens, word_shape
-    from coalface.data.formats.array_folder import is_dataset_folder
-    from coalface.data.formats.aslib import standardised
-    from coalface.data.formats.conll import Sentence, read_sentences
-    from coalface.data.formats.conllu import Tree, lines_with_heads, reaches_root, read_trees
-    from coalface.data.formats.cost_matrix import read_cost_matrix
-    from coalface.data.formats.csv_table import check_header
-    from coalface.data.formats.hierarchy_folder import nearest_costs
-    from coalface.data.formats.raw_table import COST_PREFIX
-    from coalface.data.formats.readers import (
-        PARTS,
-        TABLES,
-        format_of,
-        holds_train_test,
-        is_fetched,
-        open_fetched,
-        read_dataset,
-        read_train_test,
-        write_dataset,
-    )
-    from coalface.data.formats.records import json_records, parquet_records, table_records
-    from coalface.data.formats.text_lines import (
-        as_written,
-        csv_rows,
-        harmless,
-        lines_of_file,
-        read_lines,
-        spells_number,
-    )
-    from coalface.data.formats.vw_writer import write_vw_text
-    from coalface.data.frames import by_label, by_row
-    from coalface.data.label_features import BLOCK, MOST_LABELS
-    from coalface.data.labels import label_array, label_codes, label_from_text, label_texts, labels_from_text
-    from coalface.data.near_duplicates import row_digests
-    from coalface.data.numbers import finite_number, flag, is_number, is_whole, one_of, whole_number
-    from coalface.data.parameters import Parameter
-    from coalface.data.rows import Examples, Rows, check_row, check_rows, checked_examples
-    from coalface.data.streams.blocks import read_blocks
-    from coalface.data.streams.line_source import Position, text_lines
-    from coalface.data.trees import LabelTree, tree_cost_matrix, tree_costs
+    from coalface.data.agreement import Agreement as Agreement
+    from coalface.data.alignment import read_aligned as read_aligned
+    from coalface.data.costs import CostScale as CostScale, as_cost_array as as_cost_array, check_cost as check_cost
+    from coalface.data.costs import check_cost_matrix as check_cost_matrix, check_mask as check_mask
+    from coalface.data.costs import per_label as per_label
+    from coalface.data.dataset import CostDataset as CostDataset, DatasetStatistics as DatasetStatistics
+    from coalface.data.dataset import TrainTest as TrainTest
+    from coalface.data.embedding.embedder import Embedder as Embedder, SentenceEmbedder as SentenceEmbedder
+    from coalface.data.embedding.folder import MINILM as MINILM
+    from coalface.data.encoding import kinds as kinds
+    from coalface.data.encoding.cells import Cells as Cells, as_date as as_date, as_number as as_number
+    from coalface.data.encoding.cells import as_text as as_text, clean_cells as clean_cells, fits as fits
+    from coalface.data.encoding.cells import is_missing as is_missing, numbers_in as numbers_in
+    from coalface.data.encoding.columns import NumberColumn as NumberColumn
+    from coalface.data.encoding.encoder import Encoder as Encoder, ID as ID
+    from coalface.data.encoding.table import TEXT as TEXT, Table as Table, is_raw as is_raw, table_of as table_of
+    from coalface.data.encoding.text import hashed_tokens as hashed_tokens, word_shape as word_shape
+    from coalface.data.formats.array_folder import is_dataset_folder as is_dataset_folder
+    from coalface.data.formats.aslib import standardised as standardised
+    from coalface.data.formats.conll import Sentence as Sentence, read_sentences as read_sentences
+    from coalface.data.formats.conllu import Tree as Tree, lines_with_heads as lines_with_heads
+    from coalface.data.formats.conllu import reaches_root as reaches_root, read_trees as read_trees
+    from coalface.data.formats.cost_matrix import read_cost_matrix as read_cost_matrix
+    from coalface.data.formats.csv_table import check_header as check_header
+    from coalface.data.formats.hierarchy_folder import nearest_costs as nearest_costs
+    from coalface.data.formats.raw_table import COST_PREFIX as COST_PREFIX
+    from coalface.data.formats.readers import PARTS as PARTS, TABLES as TABLES, format_of as format_of
+    from coalface.data.formats.readers import holds_train_test as holds_train_test, is_fetched as is_fetched
+    from coalface.data.formats.readers import open_fetched as open_fetched, read_dataset as read_dataset
+    from coalface.data.formats.readers import read_train_test as read_train_test, write_dataset as write_dataset
+    from coalface.data.formats.records import json_records as json_records, parquet_records as parquet_records
+    from coalface.data.formats.records import table_records as table_records
+    from coalface.data.formats.text_lines import as_written as as_written, csv_rows as csv_rows, harmless as harmless
+    from coalface.data.formats.text_lines import lines_of_file as lines_of_file, read_lines as read_lines
+    from coalface.data.formats.text_lines import spells_number as spells_number
+    from coalface.data.formats.vw_writer import write_vw_text as write_vw_text
+    from coalface.data.frames import by_label as by_label, by_row as by_row
+    from coalface.data.label_features import BLOCK as BLOCK, MOST_LABELS as MOST_LABELS
+    from coalface.data.labels import label_array as label_array, label_codes as label_codes
+    from coalface.data.labels import label_from_text as label_from_text, label_texts as label_texts
+    from coalface.data.labels import labels_from_text as labels_from_text
+    from coalface.data.near_duplicates import row_digests as row_digests
+    from coalface.data.numbers import finite_number as finite_number, flag as flag, is_number as is_number
+    from coalface.data.numbers import is_whole as is_whole, one_of as one_of, whole_number as whole_number
+    from coalface.data.parameters import Parameter as Parameter
+    from coalface.data.rows import Examples as Examples, Rows as Rows, check_row as check_row, check_rows as check_rows
+    from coalface.data.rows import checked_examples as checked_examples
+    from coalface.data.streams.blocks import read_blocks as read_blocks
+    from coalface.data.streams.line_source import Position as Position, text_lines as text_lines
+    from coalface.data.trees import LabelTree as LabelTree, tree_cost_matrix as tree_cost_matrix
+    from coalface.data.trees import tree_costs as tree_costs
 else:
     __getattr__, __dir__ = door_of(__name__)
-
-__all__ = [
-    "BLOCK",
-    "COST_PREFIX",
-    "ID",
-    "MINILM",
-    "MOST_LABELS",
-    "PARTS",
-    "TABLES",
-    "TEXT",
-    "Agreement",
-    "Cells",
-    "CostDataset",
-    "CostScale",
-    "DatasetStatistics",
-    "Embedder",
-    "Encoder",
-    "Examples",
-    "LabelTree",
-    "NumberColumn",
-    "Parameter",
-    "Position",
-    "Rows",
-    "Sentence",
-    "SentenceEmbedder",
-    "Table",
-    "TrainTest",
-    "Tree",
-    "as_cost_array",
-    "as_date",
-    "as_number",
-    "as_text",
-    "as_written",
-    "by_label",
-    "by_row",
-    "check_cost",
-    "check_cost_matrix",
-    "check_header",
-    "check_mask",
-    "check_row",
-    "check_rows",
-    "checked_examples",
-    "clean_cells",
-    "csv_rows",
-    "finite_number",
-    "fits",
-    "flag",
-    "format_of",
-    "harmless",
-    "hashed_tokens",
-    "holds_train_test",
-    "is_dataset_folder",
-    "is_fetched",
-    "is_missing",
-    "is_number",
-    "is_raw",
-    "is_whole",
-    "json_records",
-    "kinds",
-    "label_array",
-    "label_codes",
-    "label_from_text",
-    "label_texts",
-    "labels_from_text",
-    "lines_of_file",
-    "lines_with_heads",
-    "nearest_costs",
-    "numbers_in",
-    "one_of",
-    "open_fetched",
-    "parquet_records",
-    "per_label",
-    "reaches_root",
-    "read_aligned",
-    "read_blocks",
-    "read_cost_matrix",
-    "read_dataset",
-    "read_lines",
-    "read_sentences",
-    "read_train_test",
-    "read_trees",
-    "row_digests",
-    "spells_number",
-    "standardised",
-    "table_of",
-    "table_records",
-    "text_lines",
-    "tree_cost_matrix",
-    "tree_costs",
-    "whole_number",
-    "word_shape",
-    "write_dataset",
-    "write_vw_text",
-]

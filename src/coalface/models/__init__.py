@@ -1,10 +1,6 @@
 """Cost models: what predicts the costs, how sure it is of them, and how it learns. ``contract`` says what all offer.
 
-What products and the command line use is ``__all__``; names are loaded when they are first used.
-
-What products and the command line use is ``__all__``; names are loaded when they are first used.
-
-What products and the command line use is ``__all__``; names are loaded when they are first used.
+What products and the command line use; names are loaded when they are first used.
 """
 
 from typing import TYPE_CHECKING
@@ -12,27 +8,12 @@ from typing import TYPE_CHECKING
 from coalface.doors import door_of
 
 if TYPE_CHECKING:
-    from coalface.models.choice import MODELS, described_model, model_of
-    from coalface.models.committee import CommitteeModel
-    from coalface.models.contract import CostModel
-    from coalface.models.linear import FIT_INTERCEPT
-    from coalface.models.model_arrays import restored_counts
-    from coalface.models.online import OnlineModel
-    from coalface.models.values import NO_WEIGHTS, Costs, Ranged, counting
+    from coalface.models.choice import MODELS as MODELS, described_model as described_model, model_of as model_of
+    from coalface.models.committee import CommitteeModel as CommitteeModel
+    from coalface.models.contract import CostModel as CostModel
+    from coalface.models.linear import FIT_INTERCEPT as FIT_INTERCEPT
+    from coalface.models.model_arrays import restored_counts as restored_counts
+    from coalface.models.online import OnlineModel as OnlineModel
+    from coalface.models.values import Costs as Costs, NO_WEIGHTS as NO_WEIGHTS, Ranged as Ranged, counting as counting
 else:
     __getattr__, __dir__ = door_of(__name__)
-
-__all__ = [
-    "FIT_INTERCEPT",
-    "MODELS",
-    "NO_WEIGHTS",
-    "CommitteeModel",
-    "CostModel",
-    "Costs",
-    "OnlineModel",
-    "Ranged",
-    "counting",
-    "described_model",
-    "model_of",
-    "restored_counts",
-]
