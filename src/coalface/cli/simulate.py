@@ -69,7 +69,7 @@ def simulate(
         if path is not None:
             check_output(path, option)
     how = RunSettings(settings, _checkpoints(checkpoints), budget, batch, stop_saving)
-    source = Source(data, test, reading.format, reading.given())
+    source = SimulatedData(data, test, reading.format, reading.given())
     if stream or str(data) == "-":
         model, curve, train, n_rows = streamed_run(how, source, block)
     else:
@@ -183,7 +183,7 @@ class RunSettings:
 
 
 @dataclass(frozen=True)
-class Source:
+class SimulatedData:
     """The data of a run, its test data, and how to read them."""
 
     data: Path
@@ -209,7 +209,7 @@ class Source:
 
 
 def whole_run(
-    how: RunSettings, source: Source, fraction: float, *, shuffle: bool
+    how: RunSettings, source: SimulatedData, fraction: float, *, shuffle: bool
 ) -> "tuple[NamedLearner, Curve, CostDataset, int]":
     """A run over data that is read into memory; ``fraction`` of it is held out."""
     import numpy as np
@@ -247,7 +247,7 @@ def whole_run(
     return model, curve, train, len(train)
 
 
-def streamed_run(how: RunSettings, source: Source, block: int) -> "tuple[NamedLearner, Curve, CostDataset, int]":
+def streamed_run(how: RunSettings, source: SimulatedData, block: int) -> "tuple[NamedLearner, Curve, CostDataset, int]":
     """A run over a stream, in one pass."""
     from coalface.data import read_blocks
     from coalface.evaluate import simulate_blocks

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coalface.data.labels import label_array
 from coalface.kernels.state import COSTS_QUERIED, COSTS_SEEN, EXAMPLES_QUERIED, OVER_BUDGET, ROUND, TRUTHS_QUERIED
-from coalface.learner.budget import Budget, Counts
+from coalface.learner.budget import Budget, CountsBefore
 from coalface.learner.parameters import settings_for
 from coalface.learner.state import LearnerState, is_begun
 from coalface.rounds.queries import Queries
@@ -76,7 +76,7 @@ def plain_budget(learner: LearnerState) -> dict[str, Any]:
 def beginning_now(learner: LearnerState, budget: Any) -> Budget:
     """The budget, which begins at the next example; an InputError if the learner could not keep it."""
     totals, found = totals_of(learner), Budget.of(budget)
-    now = Counts(totals.rounds, totals.examples, totals.costs, totals.truths)
+    now = CountsBefore(totals.rounds, totals.examples, totals.costs, totals.truths)
     if found.by_label and is_begun(learner):
         now = now._replace(asked=tuple(asked_by_label(learner).tolist()))
     found = replace(found, since=now)

@@ -13,7 +13,7 @@ from coalface.errors import InputError, shortened
 _KINDS = ("costs", "examples", "price")
 
 
-class Counts(NamedTuple):
+class CountsBefore(NamedTuple):
     """The rounds, examples, costs and true labels of a learner at some time, and the costs asked for by label."""
 
     rounds: int = 0
@@ -49,7 +49,7 @@ class Budget:
     price: float | None = None
     price_per_example: float = 0.0
     price_per_cost: Any = 1.0  # a number, or a number per label
-    since: Counts = field(default=Counts())
+    since: CountsBefore = field(default=CountsBefore())
 
     def __post_init__(self) -> None:
         kinds = [kind for kind in _KINDS if getattr(self, kind) is not None]
@@ -192,13 +192,15 @@ def _count(name: str, value: Any, least: int) -> int:
     return whole_number(f"budget {name}", value, least)
 
 
-def _counts(value: Any) -> Counts:
-    if not isinstance(value, list | tuple) or not 3 <= len(value) <= len(Counts()):
-        raise InputError(f"budget since must have the counts {', '.join(Counts._fields)}, got {shortened(value)}.")
+def _counts(value: Any) -> CountsBefore:
+    if not isinstance(value, list | tuple) or not 3 <= len(value) <= len(CountsBefore()):
+        raise InputError(
+            f"budget since must have the counts {', '.join(CountsBefore._fields)}, got {shortened(value)}."
+        )
     numbers, asked = value[:4], value[4] if len(value) > 4 else ()
     if not isinstance(asked, list | tuple):
         raise InputError(f"budget since must have a list of counts by label, got {shortened(asked)}.")
     found = [_count("since", count, least=0) for count in numbers]
     by_label = tuple(_count("since", count, least=0) for count in asked)
     rounds, examples, costs, truths = [*found, 0][:4]
-    return Counts(rounds, examples, costs, truths, by_label)
+    return CountsBefore(rounds, examples, costs, truths, by_label)
