@@ -231,7 +231,9 @@ class CommitteeModel(CostModel):
             settings = self.resolved(settings)
             answers = rounds._replace(costs=known)
             chances, times = answer_chances(answers, settings)
-            weights = [NO_WEIGHTS if late else model.importance(answers, settings) for model in self.models[1:]]
+            weights = [NO_WEIGHTS for _ in self.joined]
+            if not late and len(rounds.reasons):  # without reasons, no answer stands for others
+                weights = [model.importance(answers, settings) for model in self.models[1:]]
             offsets = rounds.offsets if len(rounds.offsets) else np.zeros(known.shape, np.float32)
             for i, (row, part) in enumerate(_one_by_one(rows, rounds)):
                 one, number = slice(i, i + 1), int(self.state.counters[ROUND])

@@ -79,9 +79,9 @@ class GaussianMap(FeatureMap):
 
     def of(self, rows: Rows, n_features: int, penalty: float = 1.0) -> tuple[Table, NDArray[np.float64]]:
         """The features of the rows, and the spread that they lack while there is room for landmarks."""
-        inputs, beyond = rows.dense(len(self.centres)), rows.squares_beyond(len(self.centres))
+        rate, inputs, beyond = self._rate, rows.dense(len(self.centres)), rows.squares_beyond(len(self.centres))
         table, rests = np.zeros((rows.n_rows, n_features), np.float32), np.empty(rows.n_rows)
-        landmark_features(self.centres, self.factor, self.used[0], self._rate, inputs, beyond, table, rests)
+        landmark_features(self.centres, self.factor, self.used[0], rate, inputs, beyond, table, rests)
         return table, rests / penalty if self.used[0] < len(self.factor) else np.zeros(rows.n_rows)
 
     @property

@@ -161,10 +161,11 @@ class RidgeModel(CostModel):
         self.state.answered[: self.n_labels] += counting(costs, weights).sum(axis=0)
 
     def _learn_taught(self, rows: Rows, costs: Costs, weights: Costs, squared_residuals: NDArray[np.float64]) -> None:
+        intercept = float(self.settings.intercept)
         for span, part in self._parts(rows):
             features = self.features.learned(part)
             self.regression.make_room(columns_for(features.shape[1]))
-            table = self.regression.table(features, self._intercept)
+            table = self.regression.table(features, intercept)
             self.regression.learn(table, costs[span], weights[span], squared_residuals)
 
     def _learn_early(self, row: Rows, costs: Costs, weights: Costs) -> None:
@@ -206,7 +207,7 @@ class RidgeModel(CostModel):
         """The rows as dense tables, a block at a time, with the part of the spread due to features never learned."""
         for span, part in self._parts(rows):
             features, unseen = self.features.of(part, self.regression.n_columns - 1, self.penalty)
-            yield span, self.regression.table(features, self._intercept), unseen
+            yield span, self.regression.table(features, float(self.settings.intercept)), unseen
 
     def _parts(self, rows: Rows) -> Iterator[tuple[slice, Rows]]:
         """The rows a block at a time."""
@@ -216,10 +217,6 @@ class RidgeModel(CostModel):
         for first in range(0, rows.n_rows, self.regression.block):
             span = slice(first, min(first + self.regression.block, rows.n_rows))
             yield span, rows.between(first, span.stop)
-
-    @property
-    def _intercept(self) -> float:
-        return float(self.settings.intercept)
 
     # -- files -----------------------------------------------------------------------------------
 
