@@ -64,6 +64,7 @@ def set_warm_up(policy: CoalClassifier, warm_up: int, n_examples: int) -> bool:
 
     ``n_examples`` examples were learned before; the first ``warm_up`` belong to the warm-up.
 
+    >>> from coalface import Coal
     >>> policy = CoalClassifier(["O", "NAME"], rule=Coal(warm_up=0)).tell([[1.0]] * 3, [[0.0, 1.0]] * 3)
     >>> set_warm_up(policy, warm_up=2, n_examples=1), policy.rule.warm_up  # 200 states at most
     (True, 200)
