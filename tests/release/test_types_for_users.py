@@ -65,11 +65,11 @@ def _done(*command):
     return done.stdout
 
 
-def checked(python, folder, script):
+def checked(python, folder, script, *options):
     """What mypy without any configuration prints about a script, a line each."""
     path = folder / "script.py"
     path.write_text(script, encoding="utf-8")
-    command = [sys.executable, "-m", "mypy", "--config-file=", "--python-executable", str(python), path.name]
+    command = [sys.executable, "-m", "mypy", "--config-file=", "--python-executable", str(python), *options, path.name]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "MYPY"))}
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     return done.stdout.splitlines()
@@ -77,7 +77,8 @@ def checked(python, folder, script):
 
 @pytest.mark.slow
 def test_mypy_finds_every_mistake_in_a_script_that_uses_the_wheel_and_none_in_a_correct_one(installed, tmp_path):
-    assert checked(installed, tmp_path, CORRECT) == ["Success: no issues found in 1 source file"]
+    for options in ([], ["--strict"]):
+        assert checked(installed, tmp_path, CORRECT, *options) == ["Success: no issues found in 1 source file"]
     *found, summary = checked(installed, tmp_path, CORRECT + "\n".join(MISTAKES))
     first = CORRECT.count("\n") + 1
     errors = [line for line in found if ": error: " in line]
