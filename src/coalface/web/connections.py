@@ -22,7 +22,7 @@ class ConnectionState(enum.Enum):
     ANSWERED = "its request is being answered"
 
 
-class Connection(Protocol):
+class _Connection(Protocol):
     """What the book needs to know of a connection."""
 
     @property
@@ -55,19 +55,19 @@ class ConnectionBook:
     evicted: int = 0
     timed_out: int = 0
     refused: int = 0
-    _open: dict[Connection, _Entry] = field(default_factory=dict)
+    _open: dict[_Connection, _Entry] = field(default_factory=dict)
     _of_address: dict[str, int] = field(default_factory=dict)
-    _waiting: dict[tuple[str | None, ConnectionState], OrderedDict[Connection, None]] = field(default_factory=dict)
+    _waiting: dict[tuple[str | None, ConnectionState], OrderedDict[_Connection, None]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._open)
 
     @property
-    def connections(self) -> Collection[Connection]:
+    def connections(self) -> Collection[_Connection]:
         """The open connections."""
         return self._open.keys()
 
-    def admit(self, connection: Connection, address: str) -> bool:
+    def admit(self, connection: _Connection, address: str) -> bool:
         """Whether a new connection may stay; another one may be closed for it."""
         crowded = address != self.exempt and self._of_address.get(address, 0) >= self.per_address
         if (crowded and not self._evict(address)) or (len(self) >= self.most and not self._evict(None)):
@@ -77,14 +77,14 @@ class ConnectionBook:
         self._enter(connection, address)
         return True
 
-    def note(self, connection: Connection) -> None:
+    def note(self, connection: _Connection) -> None:
         """Note that a connection may do something else now. One that goes on as before keeps its place."""
         entry = self._open.get(connection)
         if entry is not None and entry.standing is not connection.standing:
             self._leave(connection)
             self._enter(connection, entry.address)
 
-    def forget(self, connection: Connection) -> None:
+    def forget(self, connection: _Connection) -> None:
         """Note that a connection is closed."""
         if connection in self._open:
             address = self._leave(connection).address
@@ -92,13 +92,13 @@ class ConnectionBook:
             if not self._of_address[address]:
                 del self._of_address[address]
 
-    def _enter(self, connection: Connection, address: str) -> None:
+    def _enter(self, connection: _Connection, address: str) -> None:
         entry = _Entry(address, connection.standing, self.clock())
         self._open[connection] = entry
         for owner in (None, address):
             self._waiting.setdefault((owner, entry.standing), OrderedDict())[connection] = None
 
-    def _leave(self, connection: Connection) -> _Entry:
+    def _leave(self, connection: _Connection) -> _Entry:
         entry = self._open.pop(connection)
         for owner in (None, entry.address):
             queue = self._waiting[owner, entry.standing]
@@ -118,6 +118,6 @@ class ConnectionBook:
                 return True
         return False
 
-    def _can_go(self, connection: Connection) -> bool:
+    def _can_go(self, connection: _Connection) -> bool:
         entry = self._open[connection]
         return entry.standing is not ConnectionState.BEGUN or self.clock() - entry.since >= self.head_grace

@@ -77,10 +77,10 @@ def too_many_requests(seconds: float) -> RefusedError:
     )
 
 
-def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> JSONResponse:
+def _problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> JSONResponse:
     """A problem in the format of RFC 9457.
 
-    >>> problem(404, "There is no answer 9.").body.decode()
+    >>> _problem(404, "There is no answer 9.").body.decode()
     '{"type":"about:blank","title":"Not Found","status":404,"detail":"There is no answer 9."}'
     """
     content = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **more}
@@ -94,7 +94,7 @@ def error_response(
     app, path = request.scope.get("app"), request.url.path.removeprefix(request.scope.get("root_path", ""))
     page: ErrorPage | None = None if app is None else getattr(app.state, "error_page", None)
     if page is None or path.startswith(_FOR_PROGRAMS):
-        return problem(status, detail, headers, **more)
+        return _problem(status, detail, headers, **more)
     return page(request, status, detail, headers)
 
 

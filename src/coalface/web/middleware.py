@@ -172,7 +172,7 @@ class HostCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""
-        if scope["type"] != "http" or self._allows(name := host_name(scope)):
+        if scope["type"] != "http" or self._allows(name := _host_name(scope)):
             await self._app(scope, receive, send)
             return
         detail = f"This service is not called {name!r:.100}. Start it with --host-name {name:.100} if it is."
@@ -184,10 +184,10 @@ class HostCheck:
         return False
 
 
-def host_name(scope: Scope) -> str:
+def _host_name(scope: Scope) -> str:
     """The name in the Host header, without its port.
 
-    >>> [host_name({"headers": [(b"host", text)]}) for text in (b"Mail.example:8137", b"[::1]:80", b"10.0.0.5")]
+    >>> [_host_name({"headers": [(b"host", text)]}) for text in (b"Mail.example:8137", b"[::1]:80", b"10.0.0.5")]
     ['mail.example', '::1', '10.0.0.5']
     """
     text: str = dict(scope["headers"]).get(b"host", b"").decode("latin-1").lower().strip()

@@ -78,7 +78,7 @@ def _columns(contents: Sequence[Content], roles: ColumnRoles) -> dict[str, Cells
 
 
 def _text(content: Content, roles: ColumnRoles) -> dict[str, str]:
-    return {} if content["kind"] == "table" else {(*roles.text, content["kind"])[0]: text_of(content)}
+    return {} if content["kind"] == "table" else {(*roles.text, content["kind"])[0]: _text_of(content)}
 
 
 def _is_mixed(name: str, cells: Cells) -> bool:
@@ -94,10 +94,10 @@ def _suiting(cells: Cells, kind: str) -> Cells:
     return cells if parse is None else [cell if cell is not None and fits([cell], parse) else None for cell in cells]
 
 
-def text_of(content: Content) -> str:
+def _text_of(content: Content) -> str:
     """The text of an example without the tags of HTML; empty for a table.
 
-    >>> text_of({"kind": "html", "html": "<p>Fish &amp; chips</p>"}).strip()
+    >>> _text_of({"kind": "html", "html": "<p>Fish &amp; chips</p>"}).strip()
     'Fish & chips'
     """
     return unescape(_TAG.sub(" ", content["html"])) if content["kind"] == "html" else str(content.get("text", ""))

@@ -60,14 +60,14 @@ class Curation(PoolChanges):
         ``gold`` ones replace what is known, and annotators are asked about them to see how well they answer. The same
         gold question again changes nothing.
         """
-        wanted = [self._imported(name, label, costs, gold=gold) for name, label, costs in imported(records)]
+        wanted = [self._imported(name, label, costs, gold=gold) for name, label, costs in _imported(records)]
         with self._state.lock:
             self._check_settlements(wanted)  # all of them, because they are settled in several transactions
             return self._settle_all(wanted, who, IMPORT, "", replaces=gold)
 
     def check(self, records: Sequence[Mapping[str, Any]], ids: Iterable[str], coming: Container[str] = ()) -> None:
         """Raise an error if costs could not be imported, or an id is not in the pool nor among those ``coming``."""
-        for name, label, costs in imported(records):
+        for name, label, costs in _imported(records):
             if name in coming:
                 self._named_costs(name, label, costs)
             else:
@@ -245,12 +245,12 @@ def _round_of(state: ProjectState, number: int) -> Round:
     return rounds_in(event)[0][1]
 
 
-def imported(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, str | None, dict[str, Any]]]:
+def _imported(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, str | None, dict[str, Any]]]:
     """The id, the true label if one is given, and the costs of each record.
 
     A record is ``{"id", "label"}``, or ``{"id", "costs": {label: cost}}`` as the JSON lines of an export have it.
 
-    >>> imported([{"id": 7, "label": "refund"}, {"id": "8", "costs": {"refund": 0.5}, "content": {}}])
+    >>> _imported([{"id": 7, "label": "refund"}, {"id": "8", "costs": {"refund": 0.5}, "content": {}}])
     [('7', 'refund', {}), ('8', None, {'refund': 0.5})]
     """
     found = []

@@ -145,7 +145,7 @@ class Reviews:
         with self._searching:
             last = state.model.last
             if self._surprises[0] != last:
-                self._surprises = last, surprises(state.project, self._known(), state.model.trained_without, _MOST)
+                self._surprises = last, _surprises(state.project, self._known(), state.model.trained_without, _MOST)
             return self._surprises[1][:limit]
 
     def _known(self) -> list[tuple[int, Round]]:
@@ -307,7 +307,7 @@ def _short_text(content: Mapping[str, Any]) -> str:
     return plain if len(plain) <= _SHORT else f"{plain[: _SHORT - 1]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def surprises(
+def _surprises(
     project: Project, known: Sequence[tuple[int, Round]], trained_without: Trained, limit: int = 50
 ) -> list[Surprise]:
     """The most surprising costs among the known ones, at most one per example; none if few are known."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Path, Query, Response
+from fastapi import Path, Query, Response
 from fastapi.responses import StreamingResponse
 
 from coalface.desk.service.curation import Settled
@@ -23,7 +23,7 @@ from coalface.desk.service.messages import (
 )
 from coalface.desk.service.pool_changes import Added, records_of
 from coalface.desk.web import api_models as models
-from coalface.desk.web.api import COMMON, NamedDesk, page_by_name, page_of
+from coalface.desk.web.api import ApiRoutes, NamedDesk, page_by_name, page_of
 from coalface.desk.web.auth import Engineer, engineer_of_api
 from coalface.desk.web.people import revoke
 from coalface.rounds import change_of
@@ -49,81 +49,81 @@ _SUFFIXES = {
     "label-studio": "json",
     "parquet": "parquet",
 }
-admin_api = APIRouter(dependencies=[Depends(engineer_of_api)], **COMMON)
+admin_api = ApiRoutes(engineer_of_api)
 
 
 @admin_api.get("/projects/{project}/overview")
-def overview(desk: NamedDesk) -> Overview:
+def _overview(desk: NamedDesk) -> Overview:
     """All values that the dashboard shows."""
     return desk.overview()
 
 
 @admin_api.get("/projects/{project}/annotators")
-def annotators(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[AnnotatorRow]:
+def _annotators(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[AnnotatorRow]:
     """Each annotator's pace and agreement, sorted by name."""
     return page_by_name(desk.overview().annotators, limit, cursor)
 
 
 @admin_api.get("/projects/{project}/events")
-def events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[LogEvent]:
+def _events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[LogEvent]:
     """The event log, the oldest event first."""
     return page_of(desk.events(int(cursor or 0), limit + 1), limit, lambda event: event.id)
 
 
 @admin_api.get("/projects/{project}/remarks")
-def remarks(desk: NamedDesk, limit: models.Limit = 100) -> Page[Remark]:
+def _remarks(desk: NamedDesk, limit: models.Limit = 100) -> Page[Remark]:
     """The flags that are not resolved, then the latest notes, each from the newest, on one page."""
     return Page(items=desk.remarks(limit))
 
 
 @admin_api.post("/projects/{project}/flags/{flag}:resolve", status_code=204)
-def resolve(caller: Engineer, desk: NamedDesk, flag: Annotated[int, Path(ge=1, lt=2**63)]) -> None:
+def _resolve(caller: Engineer, desk: NamedDesk, flag: Annotated[int, Path(ge=1, lt=2**63)]) -> None:
     """Record that a flag was dealt with."""
     desk.resolve(flag, caller.name)
 
 
 @admin_api.get("/projects/{project}/examples")
-def examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[ExampleState]:
+def _examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[ExampleState]:
     """The examples of the pool with their states, in the order in which the learner decides them."""
     return page_of(desk.examples(int(cursor or 0), limit + 1), limit, lambda example: example.turn)
 
 
 @admin_api.get("/projects/{project}/next")
-def upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> Page[ComingQuestion]:
+def _upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> Page[ComingQuestion]:
     """The queries that the current model would ask next. This call changes nothing."""
     return Page(items=desk.upcoming(n))
 
 
 @admin_api.post("/projects/{project}/predict")
-def predict(desk: NamedDesk, body: models.PredictBody) -> list[dict[str, Any]]:
+def _predict(desk: NamedDesk, body: models.PredictBody) -> list[dict[str, Any]]:
     """For each example the predicted label, and the predicted cost and cost range of every label."""
     return list(desk.predict(body.examples))
 
 
 @admin_api.get("/projects/{project}/exports/{form}", response_class=Response)
-def export(desk: NamedDesk, form: models.Form, top: models.Top = None) -> StreamingResponse:
+def _export(desk: NamedDesk, form: models.Form, top: models.Top = None) -> StreamingResponse:
     """All answers as JSON lines, CSV or VW text, the trained model, or predictions for the whole pool."""
-    headers = {"content-disposition": attachment(f"{desk.project.name}.{_SUFFIXES[form]}")}
+    headers = {"content-disposition": _attachment(f"{desk.project.name}.{_SUFFIXES[form]}")}
     parts: Iterator[bytes] = iter(desk.export(form, top))
     return StreamingResponse(parts, media_type=MEDIA_TYPES[form], headers=headers)
 
 
 @admin_api.post("/projects/{project}/labels")
-def change_labels(caller: Engineer, desk: NamedDesk, body: models.LabelsBody) -> ProjectView:
+def _change_labels(caller: Engineer, desk: NamedDesk, body: models.LabelsBody) -> ProjectView:
     """Add, rename or retire a label. Adding a retired label brings it back."""
     change = change_of(body.add, body.rename, body.to, body.retire, body.cost_matrix)
     return ProjectView.of(desk.change_labels(change, caller.name))
 
 
 @admin_api.get("/projects/{project}/tokens")
-def tokens(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[TokenView]:
+def _tokens(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[TokenView]:
     """The people who have a token, sorted by name."""
     found = [TokenView(name=name, role=role) for name, role, *_ in desk.access.tokens()]
     return page_by_name(found, limit, cursor)
 
 
 @admin_api.post("/projects/{project}/tokens", status_code=201)
-def add_token(desk: NamedDesk, body: models.TokenBody) -> NewTokenView:
+def _add_token(desk: NamedDesk, body: models.TokenBody) -> NewTokenView:
     """Make a token. The response is the only place where it is shown."""
     check_person(body.name, body.role)
     token = new_token()
@@ -132,17 +132,17 @@ def add_token(desk: NamedDesk, body: models.TokenBody) -> NewTokenView:
 
 
 @admin_api.delete("/projects/{project}/tokens/{name:path}", status_code=204)
-def remove_token(caller: Engineer, desk: NamedDesk, name: models.Identifier) -> None:
+def _remove_token(caller: Engineer, desk: NamedDesk, name: models.Identifier) -> None:
     """Revoke this person's token. The next request with it is refused, and their browsers are logged out."""
     revoke(caller, desk, name)
 
 
-def attachment(name: str) -> str:
+def _attachment(name: str) -> str:
     r"""The Content-Disposition header of a download; letters beyond ASCII need the second form of RFC 6266.
 
-    >>> attachment("mail.csv")
+    >>> _attachment("mail.csv")
     'attachment; filename="mail.csv"'
-    >>> attachment("Bücher.csv")
+    >>> _attachment("Bücher.csv")
     'attachment; filename="B_cher.csv"; filename*=utf-8\'\'B%C3%BCcher.csv'
     """
     plain = "".join(
@@ -153,25 +153,25 @@ def attachment(name: str) -> str:
 
 
 @admin_api.post("/projects/{project}/examples", status_code=201)
-def add_examples(caller: Engineer, desk: NamedDesk, body: models.ExamplesBody) -> Added:
+def _add_examples(caller: Engineer, desk: NamedDesk, body: models.ExamplesBody) -> Added:
     """Add examples to the pool. Those that it has already, with the same content, are left as they are."""
     records, features = records_of(body.examples)
     return desk.curation.add_examples(records, caller.name, features=features, first=body.first)
 
 
 @admin_api.post("/projects/{project}/examples:retire")
-def retire_examples(caller: Engineer, desk: NamedDesk, body: models.IdsBody) -> ChangedView:
+def _retire_examples(caller: Engineer, desk: NamedDesk, body: models.IdsBody) -> ChangedView:
     """Ask about these examples no more, and let the model forget them. The log keeps their answers."""
     return ChangedView(changed=desk.curation.retire_examples(body.ids, caller.name, body.reason))
 
 
 @admin_api.post("/projects/{project}/examples:restore")
-def restore_examples(caller: Engineer, desk: NamedDesk, body: models.IdsBody) -> ChangedView:
+def _restore_examples(caller: Engineer, desk: NamedDesk, body: models.IdsBody) -> ChangedView:
     """Bring retired examples back, with their answers."""
     return ChangedView(changed=desk.curation.restore_examples(body.ids, caller.name, body.reason))
 
 
 @admin_api.post("/projects/{project}/costs", status_code=201)
-def import_costs(caller: Engineer, desk: NamedDesk, body: models.CostsBody) -> Settled:
+def _import_costs(caller: Engineer, desk: NamedDesk, body: models.CostsBody) -> Settled:
     """Let the model learn labels and costs that exist already. Examples with known costs keep theirs."""
     return desk.curation.import_costs(body.items, caller.name, gold=body.gold)

@@ -37,7 +37,7 @@ NamedItem = TypeVar("NamedItem", AnnotatorRow, TokenView)
 _MOST_ITEMS, _LONGEST_LEASE = 10, 3600.0
 
 
-async def desk_of(request: Request) -> Desk:  # async: it never blocks, so it needs no thread
+async def _desk_of(request: Request) -> Desk:  # async: it never blocks, so it needs no thread
     """The desk of the project in the address or, where it names none, of the only project."""
     desks: Desks = request.app.state.desks
     found = desks.get(project_named(request))
@@ -46,7 +46,7 @@ async def desk_of(request: Request) -> Desk:  # async: it never blocks, so it ne
     return found
 
 
-AnyDesk = Annotated[Desk, Depends(desk_of)]
+AnyDesk = Annotated[Desk, Depends(_desk_of)]
 
 
 async def _named_desk(request: Request, project: models.Identifier, _: AnyCaller) -> Desk:
@@ -76,12 +76,24 @@ Key = Annotated[models.Identifier, Header(alias="Idempotency-Key")]
 # All fields of these bodies have defaults, so the body is optional.
 RenewBody = Annotated[models.RenewBody, Body(default_factory=models.RenewBody)]
 SkipBody = Annotated[models.SkipBody, Body(default_factory=models.SkipBody)]
-COMMON: dict[str, Any] = {"prefix": "/api/v1", "responses": RESPONSES}
-api = APIRouter(dependencies=[Depends(caller_of_api)], **COMMON)
+
+
+class ApiRoutes(APIRouter):
+    """Routes under ``/api/v1`` for callers whom ``guard`` lets in, described by the names of their functions."""
+
+    def __init__(self, guard: Callable[..., Any]) -> None:
+        super().__init__(prefix="/api/v1", responses=RESPONSES, dependencies=[Depends(guard)])
+
+    def add_api_route(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
+        """Add a route; the underscore of its function is not part of its name."""
+        super().add_api_route(path, endpoint, **{**more, "name": endpoint.__name__.strip("_")})
+
+
+api = ApiRoutes(caller_of_api)
 
 
 @api.get("/projects")
-def projects(request: Request, caller: AnyCaller) -> list[ProjectView]:
+def _projects(request: Request, caller: AnyCaller) -> list[ProjectView]:
     """The projects of this service that the caller may see."""
     desks: Desks = request.app.state.desks
     mine = request.app.state.authenticator.projects_of(caller)
@@ -89,13 +101,13 @@ def projects(request: Request, caller: AnyCaller) -> list[ProjectView]:
 
 
 @api.get("/projects/{project}")
-def project(desk: NamedDesk) -> ProjectView:
+def _project(desk: NamedDesk) -> ProjectView:
     """The project's question, labels and cost scale."""
     return ProjectView.of(desk.project)
 
 
 @api.post("/projects/{project}/queries:lease")
-def lease(caller: AnyCaller, desk: NamedDesk, body: models.LeaseBody) -> LeasedView:
+def _lease(caller: AnyCaller, desk: NamedDesk, body: models.LeaseBody) -> LeasedView:
     """Lease queries. No other caller gets them until the lease ends."""
     _check_limits(caller, body.ttl_s, body.max_items)
     queries: list[Question] = []
@@ -108,44 +120,44 @@ def lease(caller: AnyCaller, desk: NamedDesk, body: models.LeaseBody) -> LeasedV
 
 
 @api.get("/projects/{project}/queries")
-def held(caller: AnyCaller, desk: NamedDesk) -> Page[Question]:
+def _held(caller: AnyCaller, desk: NamedDesk) -> Page[Question]:
     """The queries that the caller holds, the newest lease first, always on one page."""
     return Page(items=[visible_to(caller, question) for question in desk.held(caller.name)])
 
 
 @api.post("/leases/{lease_id}:renew")
-def renew(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: RenewBody) -> LeaseView:
+def _renew(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: RenewBody) -> LeaseView:
     """Extend one of the caller's leases."""
     _check_limits(caller, body.ttl_s)
     return LeaseView(expires_at=desk.renew(lease_id, caller.name, body.ttl_s))
 
 
 @api.post("/leases/{lease_id}:release", status_code=204)
-def release(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier) -> None:
+def _release(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier) -> None:
     """Give a query back unanswered."""
     desk.release(lease_id, caller.name)
 
 
 @api.post("/leases/{lease_id}:skip", status_code=204)
-def skip(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: SkipBody) -> None:
+def _skip(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: SkipBody) -> None:
     """Leave a query to other annotators, at no cost. The caller does not get it again."""
     desk.skip(lease_id, caller.name, body.note)
 
 
 @api.post("/leases/{lease_id}:flag", status_code=204)
-def flag(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: models.FlagBody) -> None:
+def _flag(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: models.FlagBody) -> None:
     """Flag the example of a query for an engineer. The query can still be answered or skipped."""
     desk.flag(lease_id, caller.name, body.note)
 
 
 @api.post("/projects/{project}/queries:resume", status_code=204)
-def resume(caller: AnyCaller, desk: NamedDesk) -> None:
+def _resume(caller: AnyCaller, desk: NamedDesk) -> None:
     """Take back all skips of the caller, so that these queries can come again."""
     desk.resume(caller.name)
 
 
 @api.post("/projects/{project}/answers", status_code=201)
-def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody) -> Receipt:
+def _answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody) -> Receipt:
     """Answer a query. The same key gives the same receipt; an answer after the end of the lease is accepted."""
     about = (caller.name, body.query_id, body.lease_id)
     if body.label is not None and (body.costs or body.unsure):
@@ -160,21 +172,23 @@ def answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody
 
 
 @api.get("/projects/{project}/answers")
-def answers(caller: AnyCaller, desk: NamedDesk, limit: models.Limit = 10, cursor: models.Cursor = "") -> Page[Answered]:
+def _answers(
+    caller: AnyCaller, desk: NamedDesk, limit: models.Limit = 10, cursor: models.Cursor = ""
+) -> Page[Answered]:
     """The caller's own answers, the newest first."""
     before = int(cursor) if cursor else None
     return page_of(desk.recent(caller.name, limit + 1, before), limit, lambda answered: answered.answer_id)
 
 
 @api.delete("/projects/{project}/answers/{answer_id}")
-def undo(caller: AnyCaller, desk: NamedDesk, answer_id: models.Identifier) -> UndoneView:
+def _undo(caller: AnyCaller, desk: NamedDesk, answer_id: models.Identifier) -> UndoneView:
     """Undo one of the caller's answers; its query is leased to the caller again."""
     question = desk.undo(caller.name, answer_id)
     return UndoneView(query=None if question is None else visible_to(caller, question))
 
 
 @api.get("/projects/{project}/progress")
-def progress(caller: AnyCaller, desk: NamedDesk) -> DeskProgress:
+def _progress(caller: AnyCaller, desk: NamedDesk) -> DeskProgress:
     """The amounts spent, the budget, and the caller's own pace."""
     return desk.progress(caller.name)
 

@@ -15,20 +15,20 @@ health = APIRouter(include_in_schema=False)
 
 
 @health.get("/healthz")
-async def healthz() -> Response:
+async def _healthz() -> Response:
     """Whether the process answers; it says nothing about the database."""
     return PlainTextResponse("ok\n")
 
 
 @health.get("/readyz")
-def readyz(request: Request) -> Response:
+def _readyz(request: Request) -> Response:
     """Whether answers can be taken now: the database is there and can be read. 503 if not."""
     problems = [problem for desk in request.app.state.desks if (problem := desk.problem())]
     return JSONResponse({"ready": not problems, "problems": problems}, 503 if problems else 200)
 
 
 @health.get("/metrics")
-def metrics(request: Request, caller: AnyCaller) -> Response:
+def _metrics(request: Request, caller: AnyCaller) -> Response:
     """The numbers of the service, and of the projects in which the caller is an engineer, for Prometheus."""
     authenticator: Authenticator = request.app.state.authenticator
     roles = authenticator.projects_of(caller)

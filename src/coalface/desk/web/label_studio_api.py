@@ -48,13 +48,13 @@ label_studio_api = APIRouter(
 
 @label_studio_api.get("/")
 @label_studio_api.get("/health")
-def health() -> dict[str, str]:
+def _health() -> dict[str, str]:
     """Whether the backend is up."""
     return {"status": "UP", "model_class": "coalface"}
 
 
 @label_studio_api.post("/setup")
-def setup(desk: AnyDesk, body: Json) -> dict[str, str]:
+def _setup(desk: AnyDesk, body: Json) -> dict[str, str]:
     """Check that the labels of the interface are those of the project; the version of the model."""
     interface = Interface.of(_text(body, "schema"))
     unknown = [label for label in interface.choices if label not in desk.project.labels]
@@ -67,7 +67,7 @@ def setup(desk: AnyDesk, body: Json) -> dict[str, str]:
 
 
 @label_studio_api.post("/predict")
-def predict(desk: AnyDesk, body: Json) -> dict[str, Any]:
+def _predict(desk: AnyDesk, body: Json) -> dict[str, Any]:
     """The label of each task, with a score: 1 is certain; the least certain tasks have the lowest scores."""
     tasks = body.get("tasks")
     if not isinstance(tasks, list) or len(tasks) > _MOST_TASKS or not all(isinstance(one, dict) for one in tasks):
@@ -89,7 +89,7 @@ def predict(desk: AnyDesk, body: Json) -> dict[str, Any]:
 
 
 @label_studio_api.post("/webhook")
-def webhook(caller: Engineer, desk: AnyDesk, body: Json) -> JSONResponse:
+def _webhook(caller: Engineer, desk: AnyDesk, body: Json) -> JSONResponse:
     """Learn an annotation, replace it, or take it back. Label Studio may send the same event twice."""
     action = body.get("action")
     if action in _WRITTEN:

@@ -39,7 +39,7 @@ pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
 @pages.get("/")
-def start(caller: auth.PageCaller) -> Response:
+def _start(caller: auth.PageCaller) -> Response:
     """Engineers start at the dashboard, reviewers at the review, annotators at the next question.
 
     In a service with several projects, all start at the list of their projects.
@@ -50,13 +50,13 @@ def start(caller: auth.PageCaller) -> Response:
 
 
 @pages.get("/login")
-def login_page(request: Request) -> Response:
+def _login_page(request: Request) -> Response:
     """The form for a token."""
     return page(request, "login.html", None)
 
 
 @pages.post("/login", dependencies=[Depends(auth.refuse_other_sites)])
-def login(request: Request, token: Annotated[str, Form(max_length=200)]) -> Response:
+def _login(request: Request, token: Annotated[str, Form(max_length=200)]) -> Response:
     """Begin a session, whose id is kept in a cookie that scripts cannot read and other sites cannot send."""
     authenticator: auth.Authenticator = request.app.state.authenticator
     try:
@@ -72,7 +72,7 @@ def login(request: Request, token: Annotated[str, Form(max_length=200)]) -> Resp
 
 
 @pages.post("/logout", dependencies=[Depends(sent_form)])
-def logout(request: Request) -> Response:
+def _logout(request: Request) -> Response:
     """End the session of this browser."""
     request.app.state.authenticator.end_session(request.cookies.get(request.app.state.cookie, ""))
     response = _to("/login")
@@ -81,7 +81,7 @@ def logout(request: Request) -> Response:
 
 
 @pages.get("/label")
-def label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice: str = "") -> Response:
+def _label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice: str = "") -> Response:
     """The question that the caller holds, or a new one, or why there is none."""
     held = desk.held(caller.name)
     question = held[0] if held else desk.lease(caller.name, LEASE_SECONDS)
@@ -108,7 +108,7 @@ def label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice:
 
 
 @pages.post("/label")
-def send(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+def _send(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
     """Record the answer and go to the next question."""
     about = (caller.name, text_in(form, "question_id"), text_in(form, "lease_id"))
     more = (text_in(form, "key"), _seconds(text_in(form, "seconds")), text_in(form, "note").strip() or None)
@@ -125,7 +125,7 @@ def send(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
 
 
 @pages.post("/skip")
-def skip(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+def _skip(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
     """Leave the question to other annotators."""
     _flag(desk, caller.name, form)
     note = text_in(form, "note").strip() or None
@@ -134,14 +134,14 @@ def skip(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
 
 
 @pages.post("/resume", dependencies=[Depends(sent_form)])
-def resume(caller: auth.PageCaller, desk: AnyDesk) -> Response:
+def _resume(caller: auth.PageCaller, desk: AnyDesk) -> Response:
     """Ask the caller again about the questions that the caller skipped."""
     desk.resume(caller.name)
     return _to("/label")
 
 
 @pages.post("/undo")
-def undo(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
+def _undo(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
     """Undo one of the caller's answers, by default the last, or the skip after it."""
     answer_id = text_in(form, "answer_id")
     if not answer_id:
@@ -160,7 +160,7 @@ def undo(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
 
 
 @pages.get("/content/{example_id:path}")
-def content(caller: auth.PageCaller, desk: AnyDesk, example_id: str) -> Response:
+def _content(caller: auth.PageCaller, desk: AnyDesk, example_id: str) -> Response:
     """The picture or the HTML of an example; annotators see only the examples of their own questions."""
     mine = next((one for one in desk.held(caller.name) if one.example_id == example_id), None)
     if mine is None and not caller.is_engineer:
@@ -172,7 +172,7 @@ def content(caller: auth.PageCaller, desk: AnyDesk, example_id: str) -> Response
 
 
 @pages.get("/dashboard")
-def dashboard(request: Request, caller: auth.PageEngineer, desk: AnyDesk) -> Response:
+def _dashboard(request: Request, caller: auth.PageEngineer, desk: AnyDesk) -> Response:
     """Spending, model quality, annotators and labels, for engineers."""
     overview = desk.overview()
     bounds = desk.project.cost_bounds
@@ -208,7 +208,7 @@ def _undone(recent: list[Answered], question_id: str) -> Answered | None:
 
 
 @pages.post("/resolve")
-def resolve(caller: auth.PageEngineer, desk: AnyDesk, form: SentForm) -> Response:
+def _resolve(caller: auth.PageEngineer, desk: AnyDesk, form: SentForm) -> Response:
     """Record that an engineer has dealt with a flag."""
     flag = text_in(form, "flag")
     if not is_event_number(flag):

@@ -55,7 +55,7 @@ def _refuse_self(caller: Caller, name: str, what: str) -> None:
 
 
 @access_pages.get("/projects/")
-def all_projects(request: Request, caller: auth.PageCaller) -> Response:
+def _all_projects(request: Request, caller: auth.PageCaller) -> Response:
     """The projects that the caller may see, with the caller's role in each."""
     mine = request.app.state.authenticator.projects_of(caller)
     rows = [(desk.project, mine[desk.project.name]) for desk in request.app.state.desks if desk.project.name in mine]
@@ -63,13 +63,13 @@ def all_projects(request: Request, caller: auth.PageCaller) -> Response:
 
 
 @access_pages.get("/people")
-def people_page(request: Request, caller: auth.PageEngineer, desk: AnyDesk) -> Response:
+def _people_page(request: Request, caller: auth.PageEngineer, desk: AnyDesk) -> Response:
     """Who has access, and forms that change it."""
     return _page(request, caller, desk)
 
 
 @access_pages.post("/people")
-def change_people(request: Request, caller: auth.PageEngineer, desk: AnyDesk, form: SentForm) -> Response:
+def _change_people(request: Request, caller: auth.PageEngineer, desk: AnyDesk, form: SentForm) -> Response:
     """Make a token, which the response shows once; admit, revoke, or change a role."""
     what, name, role = text_in(form, "do"), text_in(form, "name").strip(), text_in(form, "role")
     if what == "add":

@@ -4,7 +4,7 @@ import secrets
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from coalface.desk.service.curation import Settled
 from coalface.desk.service.messages import Page
 from coalface.desk.service.reviews import ONLY, ORDERS, STATES, Listed, Reviewed, Surprise, Wanted
 from coalface.desk.web import auth
-from coalface.desk.web.api import COMMON, AnyDesk, Key, NamedDesk
+from coalface.desk.web.api import AnyDesk, ApiRoutes, Key, NamedDesk
 from coalface.desk.web.api_models import Cost, Cursor, Limit, Name, Reason, RequestBody
 from coalface.desk.web.rendering import SentForm, costs_in, page, text_in
 from coalface.errors import InputError
@@ -29,7 +29,7 @@ _TITLES = {
     "pool": "as they are asked about",
 }
 Word = Annotated[str, Query(max_length=1000, pattern=r"^[^\x00]*$")]
-review_api = APIRouter(dependencies=[Depends(auth.reviewer_of_api)], **COMMON)
+review_api = ApiRoutes(auth.reviewer_of_api)
 review_pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
@@ -43,7 +43,7 @@ class CorrectionBody(RequestBody):
 
 
 @review_api.get("/projects/{project}/review")
-def review(
+def _review(
     desk: NamedDesk,
     text: Word = "",
     label: Word = "",
@@ -61,25 +61,25 @@ def review(
 
 
 @review_api.get("/projects/{project}/review/{example_id:path}")
-def about(desk: NamedDesk, example_id: Name) -> Reviewed:
+def _about(desk: NamedDesk, example_id: Name) -> Reviewed:
     """All about one example: what is known, what the model says, and what happened."""
     return desk.reviews.about(example_id)
 
 
 @review_api.get("/projects/{project}/agreement")
-def agreement(desk: NamedDesk, metric: Literal["interval", "ordinal", "nominal"] = "interval") -> Agreements:
+def _agreement(desk: NamedDesk, metric: Literal["interval", "ordinal", "nominal"] = "interval") -> Agreements:
     """Krippendorff's alpha with 95 % intervals, overall, by label and by annotator, and the distance from gold."""
     return desk.reviews.agreements(metric)
 
 
 @review_api.get("/projects/{project}/surprises")
-def surprises(desk: NamedDesk, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> list[Surprise]:
+def _surprises(desk: NamedDesk, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> list[Surprise]:
     """Likely wrong answers: those that the model, trained without them, finds most surprising."""
     return desk.reviews.surprises(limit)
 
 
 @review_api.post("/projects/{project}/corrections", status_code=201)
-def correct(caller: auth.Reviewer, desk: NamedDesk, key: Key, body: CorrectionBody) -> Settled:
+def _correct(caller: auth.Reviewer, desk: NamedDesk, key: Key, body: CorrectionBody) -> Settled:
     """Correct the costs of an example, with a reason. The log keeps the answers beside it."""
     if (body.label is None) != bool(body.costs):
         raise InputError("A correction gives either costs or the true label. Give one of them.")
@@ -90,7 +90,7 @@ def correct(caller: auth.Reviewer, desk: NamedDesk, key: Key, body: CorrectionBo
 
 
 @review_pages.get("/review")
-def review_list(
+def _review_list(
     request: Request,
     caller: auth.PageReviewer,
     desk: AnyDesk,
@@ -115,7 +115,7 @@ def review_list(
 
 
 @review_pages.get("/reviewed")
-def review_one(
+def _review_one(
     request: Request, caller: auth.PageReviewer, desk: AnyDesk, id: Word, notice: str = "", queue: str = ""
 ) -> Response:
     """The whole history of one example, and a form that corrects it."""
@@ -126,19 +126,19 @@ def review_one(
 
 
 @review_pages.get("/agreement")
-def agreement_page(request: Request, caller: auth.PageReviewer, desk: AnyDesk) -> Response:
+def _agreement_page(request: Request, caller: auth.PageReviewer, desk: AnyDesk) -> Response:
     """How far annotators agree, by label and by annotator."""
     return page(request, "agreement.html", caller, found=desk.reviews.agreements())
 
 
 @review_pages.get("/surprises")
-def surprises_page(request: Request, caller: auth.PageReviewer, desk: AnyDesk) -> Response:
+def _surprises_page(request: Request, caller: auth.PageReviewer, desk: AnyDesk) -> Response:
     """Likely wrong answers."""
     return page(request, "surprises.html", caller, rows=desk.reviews.surprises(50))
 
 
 @review_pages.post("/reviewed")
-def send_correction(caller: auth.PageReviewer, desk: AnyDesk, form: SentForm) -> Response:
+def _send_correction(caller: auth.PageReviewer, desk: AnyDesk, form: SentForm) -> Response:
     """Correct an example, then show it again or, in the queue of disagreements, the next one."""
     name, reason, key = text_in(form, "example_id"), text_in(form, "reason"), text_in(form, "key")
     label, costs = text_in(form, "label") or None, costs_in(form)
