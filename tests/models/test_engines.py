@@ -5,6 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from coalface.errors import InputError
+from coalface.learner.estimator import CoalClassifier
 from coalface.paper.dual import Dual
 from coalface.paper.engine import certified_range
 from coalface.paper.engines import (
@@ -16,7 +17,7 @@ from coalface.paper.engines import (
     MultiplicativeWeights,
     theoretical_cap,
 )
-from coalface.paper.model import ENGINES, engine_for
+from coalface.paper.model import ENGINES, ExactModel
 from coalface.paper.oracles import BallOracle, BoundedLinearOracle, RidgeOracle
 from coalface.paper.user_oracles import FiniteOracle, SklearnOracle
 from tests.models.contract import ENDS, Counting, RangeEngineContract
@@ -213,16 +214,20 @@ def test_the_proofs_cap_is_far_away():
     assert theoretical_cap(100, 0.05, 0.1) == pytest.approx(np.log(101) * (72 / 0.05) ** 2 / 0.1**4)
 
 
+def begun(oracle, ranges):
+    return CoalClassifier(["a", "b"], model=ExactModel(oracle, ranges)).begin().model_
+
+
 @pytest.mark.parametrize("name", ENGINES)
 def test_engines_refuse_classes_that_they_cannot_handle(name):
     for oracle in (BallOracle(), RidgeOracle(), FiniteOracle.of_table([[0.5]]), SklearnOracle(DecisionTreeRegressor())):
         if ENGINES[name].suits(oracle):
-            assert engine_for(name, oracle) is ENGINES[name]
+            assert begun(oracle, name).engine is ENGINES[name]
         else:
             with pytest.raises(InputError, match=f"ranges='{name}' needs .*, got {type(oracle).__name__}"):
-                engine_for(name, oracle)
+                begun(oracle, name)
 
 
 def test_unknown_engines_are_refused():
     with pytest.raises(InputError, match=r"ranges must be one of .* got 'magic'"):
-        engine_for("magic", BallOracle())
+        begun(BallOracle(), "magic")

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from coalface.errors import InputError
-from coalface.paper.oracles import BallOracle, BoundedLinearOracle, RidgeOracle, least_distance, least_squares
+from coalface.paper.oracles import BallOracle, BoundedLinearOracle, RidgeOracle, least_distance
 from coalface.paper.user_oracles import FiniteOracle, SklearnOracle, oracle_of
 
 seeds = st.integers(0, 10_000)
@@ -53,14 +53,16 @@ def test_a_ball_that_is_large_enough_makes_no_difference(seed):
     X, targets, weights = problem(seed)
     root = np.sqrt(weights)
     expected = np.linalg.lstsq(X * root[:, None], targets * root, rcond=None)[0]
-    np.testing.assert_allclose(least_squares(X, targets, weights, radius=1e9), expected, rtol=1e-6, atol=1e-9)
+    found = BallOracle(1e9).solve(X, targets, weights).coefficients
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
 
 
 @given(seeds)
 def test_fewer_rows_than_features_have_the_smallest_solution(seed):
     X, targets, _ = problem(seed, n=2, d=5)
     expected = np.linalg.pinv(X) @ targets
-    np.testing.assert_allclose(least_squares(X, targets, np.ones(2), radius=np.inf), expected, rtol=1e-5, atol=1e-8)
+    found = RidgeOracle().solve(X, targets, np.ones(2)).coefficients
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-8)
 
 
 @given(seeds)

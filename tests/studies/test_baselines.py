@@ -8,7 +8,7 @@ import pytest
 
 from coalface.data import CostDataset
 from coalface.errors import InputError
-from coalface.evaluate.checkpoints import checkpoint_costs, last_doubling
+from coalface.evaluate.checkpoints import checkpoint_costs
 from coalface.evaluate.curve import Curve
 from coalface.report.figure_style import RULES
 from coalface.studies.baselines import baseline
@@ -58,7 +58,7 @@ class BaselineContract:
         assert not curve.interrupted
 
     def test_the_common_axis_has_the_test_cost_at_each_doubling_and_then_the_final_one(self, curve):
-        doublings = 30 * 2 ** np.arange(last_doubling(70) + 1)
+        doublings = 30 * 2 ** np.arange(5)  # up to the first that passes the 3 * 70 costs
         fine = self.run(checkpoints=doublings)
         assert curve.at_doublings.tolist() == fine.at_doublings.tolist()
         reached = int((doublings <= fine.costs_queried[-1]).sum())

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as arrays
 
 from coalface.evaluate.summary import band_over, questions_needed
 from coalface.studies.findings import ANSWERS, COSTS, EXAMPLES, PRICE
-from coalface.studies.report.savings import DRAWS, geometric_means, mean_savings, medians_of_draws, outcomes
+from coalface.studies.report.savings import DRAWS, mean_savings, medians_of_draws, outcomes
 from coalface.studies.selection import choose_rates
 from tests.studies.made_findings import BASELINES, LINES, K, N, a_run, data_facts, findings, learning, unpriced
 
@@ -151,10 +151,6 @@ def test_the_mean_over_data_counts_what_was_never_reached_and_leaves_it_out_of_t
     assert (coal.n_reached, coal.n_data) == (2, 3)
     assert coal.median == pytest.approx(2)
     assert means["passive", COSTS].mean == 1
-
-
-def test_the_mean_of_nothing_reached_is_zero():
-    assert geometric_means(np.zeros((3, 2))).tolist() == [0, 0]
 
 
 def test_the_same_findings_give_the_same_intervals():

@@ -29,7 +29,7 @@ def checkpoint_costs(checkpoints: Checkpoints, n_labels: int, n_examples: int) -
                 f"checkpoints must be one of {names} or an array of numbers of costs, got {checkpoints!r}."
             )
         steps = _STEPS_PER_DOUBLING[checkpoints]
-        exponents = np.arange(last_doubling(n_examples) * steps + 1) / steps
+        exponents = np.arange(_last_doubling(n_examples) * steps + 1) / steps
         return np.unique(np.ceil(10 * n_labels * 2**exponents).astype(np.int64))
     numbers = np.asarray(checkpoints)
     if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or (numbers <= 0).any() or (np.diff(numbers) <= 0).any():
@@ -39,10 +39,10 @@ def checkpoint_costs(checkpoints: Checkpoints, n_labels: int, n_examples: int) -
     return numbers.astype(np.int64)
 
 
-def last_doubling(n_examples: int) -> int:
+def _last_doubling(n_examples: int) -> int:
     """The least q with 10 * 2^(q-1) > n: where the common axis of all runs ends.
 
-    >>> last_doubling(1297)
+    >>> _last_doubling(1297)
     9
     """
     q = 1
@@ -57,7 +57,7 @@ def doubling_costs(n_labels: int, n_examples: int) -> NDArray[np.int64]:
     >>> doubling_costs(n_labels=10, n_examples=30)
     array([100, 200, 400, 800])
     """
-    return np.asarray(10 * n_labels * 2 ** np.arange(last_doubling(n_examples) + 1))
+    return np.asarray(10 * n_labels * 2 ** np.arange(_last_doubling(n_examples) + 1))
 
 
 class Checkpoint(NamedTuple):

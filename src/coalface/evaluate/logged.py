@@ -37,7 +37,7 @@ F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class PolicyEstimate:
+class _PolicyEstimate:
     """The estimated mean cost of a policy, and the ends of its 95 % interval."""
 
     method: str
@@ -63,9 +63,9 @@ class LoggedReport:
     matched: int
     effective_rows: float
     logged_cost: float  # the mean cost of what was served
-    estimates: tuple[PolicyEstimate, ...]
+    estimates: tuple[_PolicyEstimate, ...]
 
-    def __getitem__(self, method: str) -> PolicyEstimate:
+    def __getitem__(self, method: str) -> _PolicyEstimate:
         """The estimate of a method: "inverse propensity", "self-normalised" or "doubly robust"."""
         return next(one for one in self.estimates if one.method == method)
 
@@ -108,7 +108,7 @@ def policy_estimates(
         effective_rows=effective,
         logged_cost=float(cost.mean()),
         estimates=tuple(
-            PolicyEstimate(method, *_within(scale, mean, max(_half_width(values), least)))
+            _PolicyEstimate(method, *_within(scale, mean, max(_half_width(values), least)))
             for method, mean, values in (
                 ("inverse propensity", float((weights * cost).mean()), weights * cost),
                 ("self-normalised", normalised, around),

@@ -22,7 +22,7 @@ _ROW = 0.34  # inches per line of a figure
 _LONGEST_NAME = 40  # letters
 
 
-class EvaluationTable(NamedTuple):
+class _EvaluationTable(NamedTuple):
     """A table with its title and a sentence on how to read it."""
 
     title: str
@@ -31,7 +31,7 @@ class EvaluationTable(NamedTuple):
     note: str = ""
 
 
-def tables_of(report: EvaluationReport) -> list[EvaluationTable]:
+def tables_of(report: EvaluationReport) -> list[_EvaluationTable]:
     """All tables, the most important first; those without rows are left out."""
     tables = [_costs(report), _mistakes(report), _labels(report), _calibration(report)]
     return [table for table in tables if table.rows]
@@ -87,7 +87,7 @@ def _interval_text(estimate: MeanCost) -> str:
     return f"{_cost_text(estimate.low)} to {_cost_text(estimate.high)}"
 
 
-def _costs(report: EvaluationReport) -> EvaluationTable:
+def _costs(report: EvaluationReport) -> _EvaluationTable:
     headings = ("prediction", "mean cost", "95 % interval", "rows", "minus the learner", "95 % interval")
     own = report.cost
     rows = [[LEARNER, _cost_text(own.mean), _interval_text(own), f"{own.rows:,}", "", ""]]
@@ -103,7 +103,7 @@ def _costs(report: EvaluationReport) -> EvaluationTable:
                 _interval_text(difference),
             ]
         )
-    return EvaluationTable(
+    return _EvaluationTable(
         "Mean cost",
         headings,
         rows,
@@ -112,7 +112,7 @@ def _costs(report: EvaluationReport) -> EvaluationTable:
     )
 
 
-def _mistakes(report: EvaluationReport) -> EvaluationTable:
+def _mistakes(report: EvaluationReport) -> _EvaluationTable:
     rows = [
         [
             f"{one.truth} -> {one.predicted}",
@@ -124,12 +124,12 @@ def _mistakes(report: EvaluationReport) -> EvaluationTable:
         for one in report.mistakes[:_MOST_ROWS]
     ]
     headings = ("true -> predicted label", "rows", "mean cost", "total cost", "beyond the cheapest")
-    return EvaluationTable(
+    return _EvaluationTable(
         "Costliest mistakes", headings, rows, _and_more(len(report.mistakes), "kind", " of mistakes")
     )
 
 
-def _labels(report: EvaluationReport) -> EvaluationTable:
+def _labels(report: EvaluationReport) -> _EvaluationTable:
     rows = [
         [
             one.label,
@@ -141,10 +141,10 @@ def _labels(report: EvaluationReport) -> EvaluationTable:
         for one in report.labels[:_MOST_ROWS]
     ]
     headings = ("true label", "rows", "mean cost", "total cost", "share of the total")
-    return EvaluationTable("Cost by true label", headings, rows, _and_more(len(report.labels), "label"))
+    return _EvaluationTable("Cost by true label", headings, rows, _and_more(len(report.labels), "label"))
 
 
-def _calibration(report: EvaluationReport) -> EvaluationTable:
+def _calibration(report: EvaluationReport) -> _EvaluationTable:
     rows = [
         [
             _cost_text(one.predicted),
@@ -156,7 +156,7 @@ def _calibration(report: EvaluationReport) -> EvaluationTable:
         for one in report.calibration.bins
     ]
     headings = ("mean predicted cost", "mean known cost", "gap", "mean range", "costs")
-    return EvaluationTable("Calibration of predicted costs", headings, rows, _HOW_TO_READ_BINS)
+    return _EvaluationTable("Calibration of predicted costs", headings, rows, _HOW_TO_READ_BINS)
 
 
 def _and_more(n: int, noun: str, rest: str = "") -> str:

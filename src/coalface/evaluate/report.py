@@ -95,7 +95,7 @@ def _unit_interval(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Reference:
+class _Reference:
     """The mean cost of another way to predict, and how much more it costs than the learner on the same rows.
 
     ``label`` is the label always predicted; None for the cheapest label of each row.
@@ -107,7 +107,7 @@ class Reference:
     difference: MeanCost
 
 
-def _references_for(judged: Judged, labels: list[str], scale: CostScale) -> tuple[Reference, ...]:
+def _references_for(judged: Judged, labels: list[str], scale: CostScale) -> tuple[_Reference, ...]:
     """The best single label, where one has enough known costs, then the cheapest label of each row."""
     oracle = _reference("the cheapest label of each row", None, judged, judged.cheapest, scale)
     if np.ptp(judged.cheapest) == 0.0 and judged.are_of_matrix:  # so it will cost the same on any other row
@@ -129,11 +129,13 @@ def _best_single(judged: Judged) -> int | None:
     return int(np.argmin(np.where(possible, means, np.inf)))
 
 
-def _reference(name: str, label: str | None, judged: Judged, costs: NDArray[np.float64], scale: CostScale) -> Reference:
+def _reference(
+    name: str, label: str | None, judged: Judged, costs: NDArray[np.float64], scale: CostScale
+) -> _Reference:
     known = ~np.isnan(costs)
     width = scale.ceiling - scale.floor
     difference = costs[known] - judged.paid[known]
-    return Reference(
+    return _Reference(
         name, label, estimated_mean(costs[known], scale), estimated_mean(difference, CostScale(-width, width))
     )
 
@@ -160,7 +162,7 @@ class EvaluationReport:
     abstained: int
     known_costs: int
     cost: MeanCost
-    references: tuple[Reference, ...]
+    references: tuple[_Reference, ...]
     mistakes: tuple[Mistake, ...]
     labels: tuple[LabelCost, ...]
     calibration: CostCalibration

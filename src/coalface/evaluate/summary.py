@@ -21,18 +21,18 @@ AXIS_LABELS = {
 }
 
 
-class RunPoints(Protocol):
+class _RunPoints(Protocol):
     """A run at its checkpoints, the last one its end: a ``Curve``, or another object with these arrays.
 
     It may also have ``spent``, the price of the answers so far.
     """
 
     @property
-    def costs_queried(self) -> NDArray[np.int64]: ...  # noqa: D102
+    def costs_queried(self) -> NDArray[np.int64]: ...
     @property
-    def examples_queried(self) -> NDArray[np.int64]: ...  # noqa: D102
+    def examples_queried(self) -> NDArray[np.int64]: ...
     @property
-    def test_cost(self) -> NDArray[np.float64]: ...  # noqa: D102
+    def test_cost(self) -> NDArray[np.float64]: ...
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Summary:
     match_saving: float
 
 
-def band_over(curves: Sequence[RunPoints], axis: str = "costs_queried", start: float = 1.0) -> Band:
+def band_over(curves: Sequence[_RunPoints], axis: str = "costs_queried", start: float = 1.0) -> Band:
     """The median curve of some runs and its band, on a log2 axis of costs or examples not below ``start``.
 
     >>> def run(*points: tuple[int, float]) -> Curve:
@@ -69,14 +69,14 @@ def band_over(curves: Sequence[RunPoints], axis: str = "costs_queried", start: f
     return _band_at(curves, axis, common_axis(curves, axis, start))
 
 
-def _band_at(curves: Sequence[RunPoints], axis: str, asked: NDArray[np.float64]) -> Band:
+def _band_at(curves: Sequence[_RunPoints], axis: str, asked: NDArray[np.float64]) -> Band:
     """The median of some runs and its band at these numbers of costs or examples."""
     values = read_off(curves, axis, asked)
     lower, upper = np.percentile(values, PERCENTILES[::2], axis=0)
     return Band(asked, lower, np.median(values, axis=0), upper)
 
 
-def common_axis(curves: Sequence[RunPoints], axis: str, start: float = 1.0) -> NDArray[np.float64]:
+def common_axis(curves: Sequence[_RunPoints], axis: str, start: float = 1.0) -> NDArray[np.float64]:
     """Quarter doublings from where every run has a checkpoint to the end of the longest run."""
     if not curves:
         raise InputError("A band needs at least one curve, got none. Simulate at least one run.")
@@ -88,7 +88,7 @@ def common_axis(curves: Sequence[RunPoints], axis: str, start: float = 1.0) -> N
     return _quarter_doublings(first, last)
 
 
-def read_off(curves: Sequence[RunPoints], axis: str, asked: NDArray[np.float64]) -> NDArray[np.float64]:
+def read_off(curves: Sequence[_RunPoints], axis: str, asked: NDArray[np.float64]) -> NDArray[np.float64]:
     """The test costs of the runs, one row per run, at these numbers of costs or examples.
 
     Between two checkpoints they are interpolated in log2; a run that ended earlier keeps its final test cost.
@@ -181,7 +181,7 @@ def _ends(curves: Sequence[Curve]) -> tuple[float, float]:
 def panel(
     title: str,
     unit: str,
-    runs: Sequence[tuple[str, Style, Sequence[RunPoints]]],
+    runs: Sequence[tuple[str, Style, Sequence[_RunPoints]]],
     axis: str,
     *,
     start: float = 1.0,

@@ -89,7 +89,7 @@ class ExactModel(CostModel):
         flag("fit_intercept", self.fit_intercept)
         begun.checked_oracle = BallOracle() if self.oracle is None or self.chooses else oracle_of(self.oracle)
         begun.unit = 0.0 if self.chooses else 1.0
-        begun.engine = engine_for(self.range_engine, begun.checked_oracle)
+        begun.engine = _engine_for(self.range_engine, begun.checked_oracle)
         begun.theory = self._theory_schedule(n_labels, begun.checked_oracle)
         begun.spaces = [VersionSpace(LabelAnswers(begun.checked_oracle)) for _ in range(n_labels)]
         begun.engines = [None] * n_labels
@@ -350,11 +350,11 @@ ENGINES: dict[str, type[RangeEngine]] = {
 }
 
 
-def engine_for(name: str, oracle: Oracle) -> type[RangeEngine]:
+def _engine_for(name: str, oracle: Oracle) -> type[RangeEngine]:
     """The engine of this name; an InputError if it does not suit the oracle's class.
 
     >>> from coalface.paper.oracles import BallOracle
-    >>> engine_for("dual", BallOracle()).__name__
+    >>> _engine_for("dual", BallOracle()).__name__
     'Dual'
     """
     engine = ENGINES[one_of("ranges", name, ENGINES)]

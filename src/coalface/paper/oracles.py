@@ -69,7 +69,7 @@ class Linear:
         return np.asarray(X[:, : len(self.coefficients)] @ self.coefficients)
 
 
-class LinearOracle(Oracle):
+class _LinearOracle(Oracle):
     """The common part of the classes of linear functions."""
 
     convex = linear = True
@@ -77,11 +77,11 @@ class LinearOracle(Oracle):
 
     def solve(self, X: Floats, targets: Floats, weights: Floats) -> Linear:
         """The function with the least weighted squared error; of several, the one with the smallest norm."""
-        return Linear(least_squares(X, targets, weights, self.radius))
+        return Linear(_least_squares(X, targets, weights, self.radius))
 
 
 @dataclass(frozen=True)
-class BallOracle(LinearOracle):
+class BallOracle(_LinearOracle):
     """Linear functions whose coefficients have at most this norm, solved exactly.
 
     Values are not restricted to [0, 1]: losses use the raw predictions, and the ends of a range are clipped afterwards.
@@ -112,7 +112,7 @@ class BallOracle(LinearOracle):
             return False
         loss, least = (
             float(weights @ (X @ coefficients - targets) ** 2)
-            for coefficients in (inside, least_squares(X, targets, weights, math.inf))
+            for coefficients in (inside, _least_squares(X, targets, weights, math.inf))
         )
         return bool(loss - least > 2.0 * X.shape[1] * loss / float(weights.sum()))
 
@@ -122,7 +122,7 @@ class BallOracle(LinearOracle):
 
 
 @dataclass(frozen=True)
-class RidgeOracle(LinearOracle):
+class RidgeOracle(_LinearOracle):
     """All linear functions, with ``penalty`` times the squared norm counted as loss.
 
     The engine ``ellipsoid`` has a closed form for this class only. Values are not restricted to [0, 1].
@@ -146,13 +146,13 @@ class RidgeOracle(LinearOracle):
         return {"kind": "ridge", "penalty": self.penalty}
 
 
-def least_squares(X: Floats, targets: Floats, weights: Floats, radius: float) -> Floats:
+def _least_squares(X: Floats, targets: Floats, weights: Floats, radius: float) -> Floats:
     """The coefficients of least weighted squared error within a ball; of several, those with the smallest norm.
 
     On the boundary of the ball they solve (A + shift) w = b for the shift that gives them the norm ``radius``. With A
     diagonal this is one equation in one unknown; Newton's method on the inverse of the norm finds its root.
 
-    >>> least_squares(np.eye(2), np.array([3.0, 4.0]), np.ones(2), radius=1.0).round(6)
+    >>> _least_squares(np.eye(2), np.array([3.0, 4.0]), np.ones(2), radius=1.0).round(6)
     array([0.6, 0.8])
     """
     curvatures, axes, pulls = _principal(X, targets, weights)
@@ -185,7 +185,7 @@ def _principal(X: Floats, targets: Floats, weights: Floats) -> tuple[Floats, Flo
 
 
 @dataclass(frozen=True)
-class BoundedLinearOracle(LinearOracle):
+class BoundedLinearOracle(_LinearOracle):
     """Linear functions with values in [0, 1] on every row passed to ``solve``, whatever its weight.
 
     The exact engine passes the rows asked about so far and the row in question; only there do values matter. The class

@@ -77,7 +77,7 @@ class SklearnOracle(Oracle):
 
 
 @dataclass(frozen=True)
-class ClassMember:
+class _ClassMember:
     """One function of a finite class, clipped to [0, 1]."""
 
     function: Callable[[Floats], Any]
@@ -122,7 +122,7 @@ class FiniteOracle(Oracle):
     def __init__(self, functions: Iterable[Callable[[Floats], Any]]) -> None:
         if not isinstance(functions, Iterable) or not all(map(callable, functions := list(functions))):
             raise InputError(f"oracle must be a list of functions, got {functions!r}.")
-        self.members = [ClassMember(function) for function in functions]
+        self.members = [_ClassMember(function) for function in functions]
         self.table: Floats | None = None
         if not self.members:
             raise InputError("oracle must have at least one function, got an empty list.")
@@ -149,7 +149,7 @@ class FiniteOracle(Oracle):
         """The predictions of each function, (functions, n)."""
         return np.stack([member.predict(X) for member in self.members])
 
-    def solve(self, X: Floats, targets: Floats, weights: Floats) -> ClassMember:
+    def solve(self, X: Floats, targets: Floats, weights: Floats) -> _ClassMember:
         """The first of the best functions."""
         return self.members[int(np.argmin((self.predictions(X) - targets) ** 2 @ weights))]
 

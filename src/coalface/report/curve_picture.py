@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 WIDTH, HEIGHT, MARGIN = 360, 140, 36
 
 
-class PicturePoints(NamedTuple):
+class _PicturePoints(NamedTuple):
     """The places of the points in the picture, and the numbers at the ends of both axes."""
 
     x: NDArray[np.float64]
@@ -18,7 +18,7 @@ class PicturePoints(NamedTuple):
     test_costs: tuple[float, float]
 
 
-def points_of(costs: NDArray[np.int64], test_cost: NDArray[np.float64]) -> PicturePoints | None:
+def points_of(costs: NDArray[np.int64], test_cost: NDArray[np.float64]) -> _PicturePoints | None:
     """The points of a curve, the costs on a log axis; None without a measured point after the first question.
 
     >>> points_of(np.array([10, 20, 40]), np.array([0.5, 0.3, 0.1])).x.round(6).tolist()
@@ -32,7 +32,7 @@ def points_of(costs: NDArray[np.int64], test_cost: NDArray[np.float64]) -> Pictu
     costs, test_cost = costs[shown], test_cost[shown]
     x = _stretched(np.log2(costs.astype(np.float64)), MARGIN, WIDTH - MARGIN)
     y = _stretched(-test_cost, MARGIN / 2, HEIGHT - MARGIN)
-    return PicturePoints(x, y, (int(costs.min()), int(costs.max())), (float(test_cost.min()), float(test_cost.max())))
+    return _PicturePoints(x, y, (int(costs.min()), int(costs.max())), (float(test_cost.min()), float(test_cost.max())))
 
 
 def _stretched(values: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
@@ -42,7 +42,7 @@ def _stretched(values: NDArray[np.float64], low: float, high: float) -> NDArray[
     return np.asarray(low + share * (high - low))
 
 
-def picture_of(points: PicturePoints, caption: str, across: str = "costs asked for", up: str = "test cost") -> str:
+def picture_of(points: _PicturePoints, caption: str, across: str = "costs asked for", up: str = "test cost") -> str:
     """The points as SVG in the text's own colour, with the names of both axes and the caption below.
 
     >>> print(picture_of(points_of(np.array([10, 20]), np.array([0.5, 0.25])), "20 costs")[:31])

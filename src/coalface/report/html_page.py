@@ -53,14 +53,14 @@ def environment() -> "Environment":
         keep_trailing_newline=True,
         undefined=StrictUndefined,
     )
-    templates.filters.update(drawn_width=drawn_width, listed=listed, counted=counted)
+    templates.filters.update(drawn_width=_drawn_width, listed=listed, counted=counted)
     return templates
 
 
-def drawn_width(svg: str) -> str:
+def _drawn_width(svg: str) -> str:
     """The width at which a figure was drawn; a point becomes a pixel, so that its text has 10 pixels.
 
-    >>> drawn_width('<svg viewBox="0 0 604.8 309.6"></svg>')
+    >>> _drawn_width('<svg viewBox="0 0 604.8 309.6"></svg>')
     '605'
     """
     box = re.search(r'viewBox="0 0 ([\d.]+) ', svg)

@@ -18,7 +18,7 @@ PredictedCosts = Callable[[Sequence[Any]], list[tuple[Sequence[Action], Costs]]]
 
 
 @dataclass(frozen=True)
-class Hypothesis:
+class _Hypothesis:
     """A partial output, its predicted total cost, and the sum of the same costs without clipping, which breaks ties."""
 
     state: Any
@@ -31,15 +31,15 @@ class Hypothesis:
         """What orders hypotheses: the least is the best."""
         return self.total, self.unclipped
 
-    def after(self, state: Any, cost: float, *, is_greedy: bool) -> "Hypothesis":
+    def after(self, state: Any, cost: float, *, is_greedy: bool) -> "_Hypothesis":
         """The hypothesis after one more action."""
         total, unclipped = self.total + min(max(cost, 0.0), 1.0), self.unclipped + cost
-        return Hypothesis(state, total, unclipped, self.is_greedy and is_greedy)
+        return _Hypothesis(state, total, unclipped, self.is_greedy and is_greedy)
 
 
-def best_of_beam(task: SearchTask[Any, Any], start: Any, costs_in: PredictedCosts, width: int) -> Hypothesis:
+def best_of_beam(task: SearchTask[Any, Any], start: Any, costs_in: PredictedCosts, width: int) -> _Hypothesis:
     """The best complete output that a beam of this width finds; a width of 1 is greedy decoding."""
-    beam = [Hypothesis(start)]
+    beam = [_Hypothesis(start)]
     for _ in range(task.longest + 1):
         unfinished = [one for one in beam if not task.finished(one.state)]
         if not unfinished:
@@ -52,8 +52,8 @@ def best_of_beam(task: SearchTask[Any, Any], start: Any, costs_in: PredictedCost
 
 
 def _continued(
-    task: SearchTask[Any, Any], one: Hypothesis, actions: Sequence[Action], costs: Costs, width: int
-) -> list[Hypothesis]:
+    task: SearchTask[Any, Any], one: _Hypothesis, actions: Sequence[Action], costs: Costs, width: int
+) -> list[_Hypothesis]:
     """The best continuations of a hypothesis; no more than ``width`` of them can stay in the beam."""
     best = np.argsort(costs, kind="stable")[:width].tolist()
     return [
@@ -62,7 +62,7 @@ def _continued(
     ]
 
 
-def _pruned(grown: list[Hypothesis], width: int) -> list[Hypothesis]:
+def _pruned(grown: list[_Hypothesis], width: int) -> list[_Hypothesis]:
     """The greedy hypothesis, and the best of the others."""
     greedy = [one for one in grown if one.is_greedy]
     others = sorted((one for one in grown if not one.is_greedy), key=lambda one: one.rank)

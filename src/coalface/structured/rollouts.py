@@ -36,7 +36,7 @@ class RolloutError(InputError):
         self.rollout = rollout
 
 
-class RolloutOutcome(NamedTuple):
+class _RolloutOutcome(NamedTuple):
     """The result of a roll-out: its loss, or why there is none; ``was_run`` is false if it never started."""
 
     loss: Any
@@ -44,7 +44,7 @@ class RolloutOutcome(NamedTuple):
     was_run: bool = True
 
 
-_Awaited = Future[RolloutOutcome] | RolloutOutcome  # an outcome if the executor could not take the roll-out
+_Awaited = Future[_RolloutOutcome] | _RolloutOutcome  # an outcome if the executor could not take the roll-out
 
 
 class Rollouts:
@@ -121,7 +121,7 @@ class Rollouts:
             ) from None
         return key
 
-    def _outcomes(self, wanted: list[Rollout]) -> list[RolloutOutcome]:
+    def _outcomes(self, wanted: list[Rollout]) -> list[_RolloutOutcome]:
         """The result of each; without an executor, nothing is run after a failure."""
         if self.executor is None:
             found = []
@@ -138,7 +138,7 @@ class Rollouts:
             again -= 1
         return outcomes
 
-    def _run_here(self, rollout: Rollout) -> RolloutOutcome:
+    def _run_here(self, rollout: Rollout) -> _RolloutOutcome:
         for _ in range(1 + self.retries):
             self.count += 1
             outcome = _run(self.task, rollout)
@@ -146,37 +146,37 @@ class Rollouts:
                 break
         return outcome
 
-    def _run_there(self, wanted: list[Rollout]) -> list[RolloutOutcome]:
+    def _run_there(self, wanted: list[Rollout]) -> list[_RolloutOutcome]:
         assert self.executor is not None
         futures = [_submitted(self.executor, self.task, rollout) for rollout in wanted]
         outcomes = [self._awaited(future) for future in futures]  # all, so that none still runs after a failure
         self.count += sum(outcome.was_run for outcome in outcomes)
         return outcomes
 
-    def _awaited(self, future: _Awaited) -> RolloutOutcome:
-        if isinstance(future, RolloutOutcome):
+    def _awaited(self, future: _Awaited) -> _RolloutOutcome:
+        if isinstance(future, _RolloutOutcome):
             return future
         try:
             return future.result(self.timeout)
         except TimeoutError:
             never_started = future.cancel()
             slow = TimeoutError(f"it took longer than timeout = {self.timeout:g} seconds")
-            return RolloutOutcome(None, slow, was_run=not never_started)
+            return _RolloutOutcome(None, slow, was_run=not never_started)
         except Exception as problem:  # the task cannot be pickled, or a worker was lost
-            return RolloutOutcome(None, problem, was_run=False)
+            return _RolloutOutcome(None, problem, was_run=False)
 
 
-def _run(task: SearchTask[Any, Any], rollout: Rollout) -> RolloutOutcome:
+def _run(task: SearchTask[Any, Any], rollout: Rollout) -> _RolloutOutcome:
     """Run a roll-out, here or in another process; an exception is returned, not raised."""
     try:
         if rollout.policy is None:
-            return RolloutOutcome(task.rollout(rollout.state, rollout.action))
-        return RolloutOutcome(loss_when_completed(task, task.step(rollout.state, rollout.action), rollout.policy))
+            return _RolloutOutcome(task.rollout(rollout.state, rollout.action))
+        return _RolloutOutcome(loss_when_completed(task, task.step(rollout.state, rollout.action), rollout.policy))
     except Exception as problem:
-        return RolloutOutcome(None, problem)
+        return _RolloutOutcome(None, problem)
 
 
-def _run_for(caller: int, task: SearchTask[Any, Any], rollout: Rollout) -> RolloutOutcome:
+def _run_for(caller: int, task: SearchTask[Any, Any], rollout: Rollout) -> _RolloutOutcome:
     """Run a roll-out for the process ``caller``; an exception that cannot be sent there is replaced by its text."""
     outcome = _run(task, rollout)
     if outcome.problem is None or os.getpid() == caller:
@@ -185,7 +185,7 @@ def _run_for(caller: int, task: SearchTask[Any, Any], rollout: Rollout) -> Rollo
         pickle.loads(pickle.dumps(outcome.problem))
     except Exception:  # the caller's pool would break, and all roll-outs with it
         text = f"{type(outcome.problem).__name__}: {in_one_line(outcome.problem)}"
-        return RolloutOutcome(None, RuntimeError(text))
+        return _RolloutOutcome(None, RuntimeError(text))
     return outcome
 
 
@@ -193,10 +193,10 @@ def _submitted(executor: Executor, task: SearchTask[Any, Any], rollout: Rollout)
     try:
         return executor.submit(_run_for, os.getpid(), task, rollout)
     except RuntimeError as problem:  # the executor was shut down, or has lost a worker
-        return RolloutOutcome(None, problem, was_run=False)
+        return _RolloutOutcome(None, problem, was_run=False)
 
 
-def _loss_of(outcome: RolloutOutcome, rollout: Rollout) -> float:
+def _loss_of(outcome: _RolloutOutcome, rollout: Rollout) -> float:
     """The loss; an InputError if the roll-out failed or gave no finite number."""
     problem = outcome.problem
     if problem is None:

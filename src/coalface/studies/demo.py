@@ -78,7 +78,7 @@ class Digits:
 
 
 @dataclass(frozen=True)
-class Demo:
+class _Demo:
     """All runs, by kind of costs and by rule, and one learner's questions about the test rows."""
 
     digits: Digits
@@ -112,7 +112,7 @@ def cost_matrices() -> dict[str, NDArray[np.float64]]:
     return {"0/1": 1.0 - np.eye(N_LABELS), "|i-j|/9": np.abs(np.subtract.outer(digit, digit)) / (N_LABELS - 1)}
 
 
-def run_demo(n_permutations: int = 3, seed: int = 0, progress: Progress | None = None) -> Demo:
+def run_demo(n_permutations: int = 3, seed: int = 0, progress: Progress | None = None) -> _Demo:
     """Every rule on every permutation of the training rows; ``progress(done, total)`` after each run.
 
     >>> demo = run_demo(n_permutations=1)
@@ -138,7 +138,7 @@ def run_demo(n_permutations: int = 3, seed: int = 0, progress: Progress | None =
     simulated = sum(curve.seconds for of_kind in runs.values() for curves in of_kind.values() for curve in curves)
     seconds[f"{total} simulated runs"] = simulated
     queries = _questions_midway(digits, matrices["|i-j|/9"], np.random.default_rng(orders[0]))
-    return Demo(digits, runs, queries, n_permutations, seed, seconds)
+    return _Demo(digits, runs, queries, n_permutations, seed, seconds)
 
 
 def _learner(name: str) -> CoalClassifier:
@@ -197,7 +197,7 @@ def table_rows(summaries: list[Summary]) -> list[list[str]]:
     ]
 
 
-def demo_page(demo: Demo) -> str:
+def demo_page(demo: _Demo) -> str:
     """The page as HTML text: numbers to remember, figures, tables, cost ranges, settings."""
     example = most_telling_row(demo.queries)
     tables = {kind: table_rows(rows) for kind, rows in demo.summaries.items()}
@@ -228,7 +228,7 @@ def most_telling_row(queries: Queries) -> int:
     return int(np.argmax([len(set(codes)) for codes in queries.reason_codes.tolist()]))
 
 
-def _facts(demo: Demo) -> dict[str, str]:
+def _facts(demo: _Demo) -> dict[str, str]:
     facts = {}
     for kind, rows in demo.summaries.items():
         coal, passive = rows[RULES.index(SHOWN_RULE)], rows[0]
@@ -240,13 +240,13 @@ def _facts(demo: Demo) -> dict[str, str]:
     return facts
 
 
-def _curves(demo: Demo, axis: str) -> str:
+def _curves(demo: _Demo, axis: str) -> str:
     start = WARM_UP * (N_LABELS if axis == "costs_queried" else 1)
     panels = [rules_panel(f"{kind} costs", runs, axis, start) for kind, runs in demo.runs.items()]
     return draw_curves(panels, f"Test cost against {AXIS_LABELS[axis]}")
 
 
-def _settings(demo: Demo) -> dict[str, str]:
+def _settings(demo: _Demo) -> dict[str, str]:
     n_train = len(demo.digits.digit)
     return {
         "data": f"scikit-learn's digits, 64 brightness values from 0 to 1; {n_train:,} training and {N_TEST} test rows",

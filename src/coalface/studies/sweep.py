@@ -159,7 +159,7 @@ def _lost_record(cell: Cell, error: BaseException | None) -> Record:
     return {**new_record(cell), "error": f"lost its worker {RETRIES + 1} times: {why}", "seconds": 0.0}
 
 
-class LineEstimate(NamedTuple):
+class _LineEstimate(NamedTuple):
     """The cells of one line on one dataset: how many there are, how many are missing, and the seconds of one.
 
     The seconds are None for a baseline without a finished run.
@@ -172,16 +172,16 @@ class LineEstimate(NamedTuple):
     seconds_each: float | None
 
 
-class StudyEstimate(NamedTuple):
+class _StudyEstimate(NamedTuple):
     """How long the missing cells of a study take on the workers of an executor.
 
-    >>> every = [LineEstimate("digits", "coal", 4, 3, 2.0), LineEstimate("digits", "other", 4, 4, None)]
-    >>> wanted = StudyEstimate(every, 2, "threads")
+    >>> every = [_LineEstimate("digits", "coal", 4, 3, 2.0), _LineEstimate("digits", "other", 4, 4, None)]
+    >>> wanted = _StudyEstimate(every, 2, "threads")
     >>> wanted.missing, wanted.seconds, wanted.not_estimated
     (7, 3.0, 4)
     """
 
-    rows: list[LineEstimate]
+    rows: list[_LineEstimate]
     workers: int
     kind: str  # of the workers, such as "threads"
 
@@ -201,7 +201,7 @@ class StudyEstimate(NamedTuple):
         return sum(row.missing for row in self.rows if row.seconds_each is None)
 
 
-def estimate_study(study: Study, folder: Path | None, executor: str, workers: int | None) -> StudyEstimate:
+def estimate_study(study: Study, folder: Path | None, executor: str, workers: int | None) -> _StudyEstimate:
     """What is missing in the folder of a sweep, if there is one, and how long it takes.
 
     A GPU may be on another machine, so the estimate is for the processes of this one.
@@ -209,10 +209,10 @@ def estimate_study(study: Study, folder: Path | None, executor: str, workers: in
     results = Results(folder) if folder is not None and (folder / FILE).is_file() else None
     chosen = executor_for("processes" if executor == "cuda" else executor, workers)
     chosen.close()
-    return StudyEstimate(list(estimates(study, results)), chosen.n_workers, chosen.name)
+    return _StudyEstimate(list(estimates(study, results)), chosen.n_workers, chosen.name)
 
 
-def estimates(study: Study, results: Results | None = None) -> Iterator[LineEstimate]:
+def estimates(study: Study, results: Results | None = None) -> Iterator[_LineEstimate]:
     """An estimate per dataset and line: from finished runs if there are any, otherwise from a short trial."""
     problems = {source.name: source.load() for source in study.sources}
     fingerprints = {name: fingerprint_of(problem) for name, problem in problems.items()}
@@ -226,7 +226,7 @@ def estimates(study: Study, results: Results | None = None) -> Iterator[LineEsti
         if seconds is None and lines[name].learner.is_linear:
             seconds = _trial(problems[data], lines[name], study)
         missing = sum(cell.key not in finished for cell in cells)
-        yield LineEstimate(data, name, len(cells), missing, seconds)
+        yield _LineEstimate(data, name, len(cells), missing, seconds)
 
 
 def _seconds_of_finished(cells: list[Cell], finished: Mapping[str, Record]) -> float | None:

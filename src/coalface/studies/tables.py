@@ -98,7 +98,7 @@ def read_csv(
         raise FileFormatError(f"{path}: it must have {n_rows} rows, as sweep.json says, got {n}. {REMEDY}.")
 
 
-def is_there(path: Path) -> bool:
+def _is_there(path: Path) -> bool:
     """Whether the file exists, packed or not."""
     return path.exists() or _packed(path).exists()
 
@@ -201,7 +201,7 @@ def read_tables(folder: str | os.PathLike[str]) -> Findings:
     rows = sweep["rows"]
     data = tuple(DataFacts(**values) for _, values in read_csv(source / "data.csv", _DATA_COLUMNS, rows["data.csv"]))
     runs = _read_runs(source / "runs.csv", rows["runs.csv"], {facts.name for facts in data}, set(sweep["lines"]))
-    if is_there(source / "timings.csv"):
+    if _is_there(source / "timings.csv"):
         _add_seconds(runs, source / "timings.csv", rows["timings.csv"])
     _add_points(runs, source / "curves.csv", rows["curves.csv"])
     timings = _read_json(source / "timings.json") if (source / "timings.json").exists() else {}
@@ -214,7 +214,7 @@ def read_tables(folder: str | os.PathLike[str]) -> Findings:
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise InputError(f"{folder} must be a sweep folder, but it does not exist. {_BEGIN}.")
-    if not any(is_there(folder / name) for name in (*_FILES, RESULTS)):
+    if not any(_is_there(folder / name) for name in (*_FILES, RESULTS)):
         raise InputError(f"{folder} is not a sweep folder: it has neither results nor tables. {_BEGIN}.")
 
 

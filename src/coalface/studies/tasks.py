@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Ended(Generic[T, R]):
+class _Ended(Generic[T, R]):
     """A task that has ended: its item and either its result or, after all attempts, its error."""
 
     item: T
@@ -24,7 +24,7 @@ class Ended(Generic[T, R]):
     error: BaseException | None = None
 
 
-def run_tasks(start: Callable[[T], "Future[R]"], items: Iterable[T], at_once: int) -> Iterator[list[Ended[T, R]]]:
+def run_tasks(start: Callable[[T], "Future[R]"], items: Iterable[T], at_once: int) -> Iterator[list[_Ended[T, R]]]:
     """Start all items, at most ``at_once`` at a time, and return those that end; cancels what is left at the end.
 
     Those that have ended when the caller is ready come together, in a list.
@@ -44,7 +44,7 @@ def run_tasks(start: Callable[[T], "Future[R]"], items: Iterable[T], at_once: in
 
 def _ending(
     start: Callable[[T], "Future[R]"], items: Iterable[T], at_once: int, running: "dict[Future[R], tuple[int, T]]"
-) -> Iterator[list[Ended[T, R]]]:
+) -> Iterator[list[_Ended[T, R]]]:
     """Tasks as they end. One whose worker died runs again at the end, alone, so that it harms no other.
 
     Ctrl-C waits while the futures are in use: an interrupt between two steps of their locks would release a lock that
@@ -55,18 +55,18 @@ def _ending(
     def begin(numbered: tuple[int, T]) -> None:
         running[start(numbered[1])] = numbered
 
-    def take(future: "Future[R]", numbered: tuple[int, T]) -> Iterator[Ended[T, R]]:
+    def take(future: "Future[R]", numbered: tuple[int, T]) -> Iterator[_Ended[T, R]]:
         error = _error_of(future)
         if error is None:
-            yield Ended(numbered[1], result=future.result())
+            yield _Ended(numbered[1], result=future.result())
         elif lost[numbered[0]] < RETRIES:
             lost[numbered[0]] += 1
             alone.append(numbered)
         else:
-            yield Ended(numbered[1], error=error)
+            yield _Ended(numbered[1], error=error)
 
     while waiting or alone or running:
-        ended: list[Ended[T, R]] = []
+        ended: list[_Ended[T, R]] = []
         try:
             with interrupts_put_off():
                 while waiting and len(running) < at_once:

@@ -8,10 +8,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.learner.named_learner import NamedLearner
 from coalface.studies.pools import intake, predict_pool
-from coalface.studies.pools.tasks import PoolError
 from tests.cli.commands import json_lines, run
 
 from .made_pools import NAMES, made_examples, made_learner, save_model, write_parts
@@ -173,11 +172,11 @@ def test_two_files_of_one_name_are_refused_before_any_work(pool, tmp_path):
 def test_a_file_that_always_loses_its_worker_ends_the_run_with_its_name(pool, monkeypatch):
     model, pattern, _ = pool
 
-    def dies(*_):
+    def dies(*_, **__):
         raise RuntimeError("the worker died")
 
-    monkeypatch.setattr("coalface.studies.pools.tasks.score_partition", dies)
-    with pytest.raises(PoolError, match=r"part-00\d.parquet failed 3 times: RuntimeError: the worker died"):
+    monkeypatch.setattr("coalface.studies.pools.tasks.batches_of", dies)
+    with pytest.raises(CoalfaceError, match=r"part-00\d.parquet failed 3 times: RuntimeError: the worker died"):
         predict_pool(model, [pattern], workers=1)
 
 

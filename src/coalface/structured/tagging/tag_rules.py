@@ -19,8 +19,8 @@ _COST_UNITS = 2.0**24
 def tag_rules(classes: NDArray[np.str_], cost_matrix: Any, scheme: str | None) -> TagRules:
     """The rules as the compiled tagger reads them; an InputError if tags, costs and scheme do not fit together."""
     check_scheme(scheme)
-    costs = tag_costs(by_label(cost_matrix, classes, "cost_matrix", rows=True), len(classes))
-    return TagRules(allowed_tags(tuple(classes.tolist()), scheme), costs)
+    costs = _tag_costs(by_label(cost_matrix, classes, "cost_matrix", rows=True), len(classes))
+    return TagRules(_allowed_tags(tuple(classes.tolist()), scheme), costs)
 
 
 def check_scheme(scheme: str | None) -> None:
@@ -29,12 +29,12 @@ def check_scheme(scheme: str | None) -> None:
         raise InputError(f"constraints must be None, 'bio' or 'bilou', got {scheme!r}.")
 
 
-def tag_costs(cost_matrix: Any, n_tags: int) -> NDArray[np.float32]:
+def _tag_costs(cost_matrix: Any, n_tags: int) -> NDArray[np.float32]:
     """The matrix as 32-bit numbers; without one, a right tag costs 0 and a wrong one 1.
 
     Costs are rounded to multiples of 2 ** -24, so that their sums are exact in any order.
 
-    >>> tag_costs(None, 2).tolist(), tag_costs([[0, 0.5], [1, 0]], 2).tolist()
+    >>> _tag_costs(None, 2).tolist(), _tag_costs([[0, 0.5], [1, 0]], 2).tolist()
     ([[0.0, 1.0], [1.0, 0.0]], [[0.0, 0.5], [1.0, 0.0]])
     """
     try:
@@ -53,13 +53,13 @@ def tag_costs(cost_matrix: Any, n_tags: int) -> NDArray[np.float32]:
 
 
 @lru_cache(maxsize=8)  # every prediction needs them, and with hundreds of tags they take a second
-def allowed_tags(classes: tuple[str, ...], scheme: str | None) -> NDArray[np.bool_]:
+def _allowed_tags(classes: tuple[str, ...], scheme: str | None) -> NDArray[np.bool_]:
     """Which tag may follow which, as (2, K + 1, K).
 
     The first index is 1 for the last word of a sentence, which may not leave a span open. The second is the previous
     tag, or K before the first word.
 
-    >>> allowed_tags(("B-X", "I-X", "O"), "bio")[0].astype(int)
+    >>> _allowed_tags(("B-X", "I-X", "O"), "bio")[0].astype(int)
     array([[1, 1, 1],
            [1, 1, 1],
            [1, 0, 1],

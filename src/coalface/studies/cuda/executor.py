@@ -18,7 +18,7 @@ _MOST_RUNS = 20_000  # that wait at the same time: the device takes them in batc
 _PATIENCE = 0.05  # seconds without a new cell after which a batch begins
 
 
-class Waiting(NamedTuple):
+class _Waiting(NamedTuple):
     """A cell that waits for the device."""
 
     cell: Cell
@@ -41,7 +41,7 @@ class CudaExecutor(SweepExecutor):
         self._others = start_others()
         self._problems: dict[int, TrainTest] = {}
         self._on_device: tuple[Any, DeviceProblem] | None = None
-        self._waiting: list[tuple[Any, Waiting]] = []
+        self._waiting: list[tuple[Any, _Waiting]] = []
         self._changed, self._closing, self._stopping = threading.Condition(), False, threading.Event()
         self._thread = threading.Thread(target=self._play_batches, name="cuda", daemon=True)
         self._thread.start()
@@ -60,7 +60,7 @@ class CudaExecutor(SweepExecutor):
             return self._others.submit(elsewhere, cell)
         future: Future[Record] = Future()
         with self._changed:
-            self._waiting.append(((number, task.cost_bounds, str(task.checkpoints)), Waiting(cell, task, future)))
+            self._waiting.append(((number, task.cost_bounds, str(task.checkpoints)), _Waiting(cell, task, future)))
             self._changed.notify()
         return future
 
@@ -98,7 +98,7 @@ class CudaExecutor(SweepExecutor):
                     if not waiting.future.done():
                         waiting.future.set_result({**new_record(waiting.cell), "error": why, "seconds": 0.0})
 
-    def _next_batch(self) -> tuple[Any, list[Waiting]] | None:
+    def _next_batch(self) -> tuple[Any, list[_Waiting]] | None:
         """The waiting cells of one dataset, once no more are submitted; None at the end."""
         with self._changed:
             while True:
@@ -126,7 +126,7 @@ class CudaExecutor(SweepExecutor):
             self._on_device = ((number, cost_bounds), DeviceProblem(self._device, self._problems[number], cost_bounds))
         return self._on_device[1]
 
-    def _play(self, key: Any, batch: list[Waiting]) -> None:
+    def _play(self, key: Any, batch: list[_Waiting]) -> None:
         batch = sorted(batch, key=lambda waiting: waiting.task.settings.rule, reverse=True)  # passive runs are longest
         played = self._problem_for(key).play([waiting.task for waiting in batch], stop=self._stopping.is_set)
         if self._stopping.is_set() or not played.complete:

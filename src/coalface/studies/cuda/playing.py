@@ -129,7 +129,7 @@ class DeviceProblem:
         """How many runs to play before their results are read."""
         return _RUNS_PER_BLOCK * self.n_side_by_side(tasks)
 
-    def play(self, tasks: list[Task], *, n_traced: int = 0, stop: Callable[[], bool] = lambda: False) -> "Played":
+    def play(self, tasks: list[Task], *, n_traced: int = 0, stop: Callable[[], bool] = lambda: False) -> "_Played":
         """Play the runs, which share their checkpoints, until all have ended or ``stop()`` is true."""
         checkpoints, n_blocks = tasks[0].checkpoints, self.n_side_by_side(tasks)
         wanted = checkpoint_costs(checkpoints, self.n_labels, self.n_rows)
@@ -145,7 +145,7 @@ class DeviceProblem:
         }
         seconds = self._run(arrays, records, n_blocks, len(targets), n_traced, stop)
         found = {name: self.device.get(arrays[name]) for name in ("counts", "test_cost", "n_measured", "n_finished")}
-        return Played(
+        return _Played(
             checkpoints=checkpoints,
             n_labels=self.n_labels,
             n_rows=self.n_rows,
@@ -208,7 +208,7 @@ class DeviceProblem:
 
 
 @dataclass(frozen=True)
-class Played:
+class _Played:
     """The results of a batch of runs: see ``state.cuh`` for the arrays."""
 
     checkpoints: Checkpoints

@@ -42,14 +42,14 @@ _DIGEST = f"{PREFIX}digest"
 _SPARE = 2  # near-duplicates are looked for among this many times the wanted number of examples
 
 
-class TopRows:
+class _TopRows:
     """The ``limit`` rows of the largest scores above 0, each digest once; of equal rows, the one that came first.
 
     ``digests`` may be all distinct, for a ranking that keeps duplicates. The best rows of several streams, added in
     the order of these, are the best rows of all of them together.
 
     >>> import pyarrow as pa
-    >>> top = TopRows(limit=2)
+    >>> top = _TopRows(limit=2)
     >>> top.add(np.array([0.1, 0.5, 0.0]), [b"a", b"b", b"c"], pa.table({"name": ["Ada", "Bob", "Cy"]}))
     >>> top.add(np.array([0.5, 0.3]), [b"b", b"d"], pa.table({"name": ["Bob again", "Dee"]}))
     >>> scores, digests, table = top.best()
@@ -102,7 +102,7 @@ class TopRows:
 
 
 @dataclass(frozen=True)
-class KeepingBest:
+class _KeepingBest:
     """The best rows of a file; equal ones once if ``distinct``."""
 
     limit: int
@@ -115,14 +115,14 @@ class KeepingBest:
 
     def tables(self, partition: Partition, intake: Intake, batches: Iterator[Batch]) -> Iterator[Any]:
         """One table with the best rows."""
-        top = TopRows(self.limit)
+        top = _TopRows(self.limit)
         for batch in batches:
             X = check_rows(intake.examples(batch.table))
             self._add(top, partition, intake, batch, X)
         scores, digests, table = top.best()
         yield _with_columns(table, {SAVING: scores, _DIGEST: digests})
 
-    def _add(self, top: TopRows, partition: Partition, intake: Intake, batch: Batch, rows: Any) -> None:
+    def _add(self, top: _TopRows, partition: Partition, intake: Intake, batch: Batch, rows: Any) -> None:
         import pyarrow as pa
         from scipy.sparse import csr_array
 
@@ -193,7 +193,7 @@ def rank_pool(
     intake = Intake(NamedLearner.load(found.path), PoolColumns(id, tuple(ignore)))
     warn_if_unanswered(intake.learner)
     least = rule_of(intake.learner.rule).alike if alike is None else finite_number("alike", alike, 0.0, 1.0, above=True)
-    work = KeepingBest(limit * (_SPARE if least is not None and least < 1.0 else 1), least is not None)
+    work = _KeepingBest(limit * (_SPARE if least is not None and least < 1.0 else 1), least is not None)
     parts = target.with_name(f"{target.name}.parts")
     tasks = [
         PartitionTask(partition, parts / f"{place:06d}.parquet", work, intake.columns, found)
@@ -228,7 +228,7 @@ def _merged(tasks: list[PartitionTask], limit: int) -> Any:
     from pyarrow.lib import ArrowException
     from pyarrow.parquet import read_table
 
-    top = TopRows(limit)
+    top = _TopRows(limit)
     for task in tasks:
         table = read_table(task.target).replace_schema_metadata(None)
         try:

@@ -72,7 +72,7 @@ def _digest(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
-class Work(Protocol):
+class _Work(Protocol):
     """What is done with the batches of a file."""
 
     @property
@@ -91,7 +91,7 @@ class PartitionTask:
 
     partition: Partition
     target: Path
-    work: Work
+    work: _Work
     columns: PoolColumns
     model: ModelFile
 
@@ -108,7 +108,7 @@ class PartitionTask:
 
 
 @dataclass(frozen=True)
-class Scored:
+class _Scored:
     """How a task ended: the rows that it read, whether its result was there before, or the user's mistake."""
 
     rows: int = 0
@@ -116,17 +116,17 @@ class Scored:
     error: CoalfaceError | None = None
 
 
-def score_partition(shared: str | bytes, task: PartitionTask, stop: Callable[[], bool] | None = None) -> Scored:
+def _score_partition(shared: str | bytes, task: PartitionTask, stop: Callable[[], bool] | None = None) -> _Scored:
     """Score a file and write its result, unless it is there; raises ``Stopped`` as soon as ``stop()`` is true.
 
     The result appears under its name only when it is complete, so a task may be killed, or run twice.
     """
     try:
         if task.is_done:
-            return Scored(int(parquet_notes(task.target)["rows"]), done_before=True)
-        return Scored(_score(shared, task, stop))
+            return _Scored(int(parquet_notes(task.target)["rows"]), done_before=True)
+        return _Scored(_score(shared, task, stop))
     except CoalfaceError as problem:  # another attempt would end in the same way
-        return Scored(error=problem)
+        return _Scored(error=problem)
 
 
 def _score(shared: str | bytes, task: PartitionTask, stop: Callable[[], bool] | None) -> int:
@@ -166,10 +166,6 @@ def write_tables(target: Path, tables: Iterator[Any], notes: Callable[[], dict[s
             for table in tables:
                 writer.write_table(table)
             writer.add_key_value_metadata({NOTES: json.dumps(notes())})
-
-
-class PoolError(CoalfaceError):
-    """A file of a pool could not be scored, for a reason other than the user's mistake."""
 
 
 @dataclass(frozen=True)
@@ -218,15 +214,15 @@ def run_pool(
     return PoolOutcome(len(tasks), before, rows, time.perf_counter() - began)
 
 
-def _start(workforce: SweepExecutor, shared: str | bytes, task: PartitionTask) -> "Future[Scored]":
-    return workforce.start(score_partition, shared, task)
+def _start(workforce: SweepExecutor, shared: str | bytes, task: PartitionTask) -> "Future[_Scored]":
+    return workforce.start(_score_partition, shared, task)
 
 
-def _checked(task: PartitionTask, scored: Scored | None, error: BaseException | None) -> Scored:
-    """What a task did; raises the user's mistake, or a PoolError after the last attempt."""
+def _checked(task: PartitionTask, scored: _Scored | None, error: BaseException | None) -> _Scored:
+    """What a task did; raises the user's mistake, or a CoalfaceError after the last attempt."""
     if scored is None:
         why = in_one_line(error) if isinstance(error, Exception) else repr(error)
-        raise PoolError(
+        raise CoalfaceError(
             f"{task.partition.path} failed {RETRIES + 1} times: {type(error).__name__}: {why}. Finished files are "
             "kept: remove the cause and run the command again."
         ) from error

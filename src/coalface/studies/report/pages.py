@@ -69,14 +69,14 @@ class _GroupedTable(NamedTuple):
     groups: Mapping[str, Sequence[Row]]
 
 
-class PlainTable(NamedTuple):
+class _PlainTable(NamedTuple):
     """A table without groups."""
 
     headings: Sequence[str]
     rows: Sequence[Row]
 
 
-def savings_table(analysis: Analysis) -> _GroupedTable:
+def _savings_table(analysis: Analysis) -> _GroupedTable:
     """Every line on every dataset, compared with the baseline."""
     baseline = analysis.findings.baseline
     headings = [
@@ -96,7 +96,7 @@ def savings_table(analysis: Analysis) -> _GroupedTable:
     return _GroupedTable(headings, groups)
 
 
-def means_table(analysis: Analysis) -> _GroupedTable:
+def _means_table(analysis: Analysis) -> _GroupedTable:
     """Every line over all datasets, for every measure."""
     groups = {
         _saving_heading(measure): [
@@ -110,7 +110,7 @@ def means_table(analysis: Analysis) -> _GroupedTable:
     return _GroupedTable(["line", "mean where reached", "reached on", "median of all datasets"], groups)
 
 
-def rates_table(analysis: Analysis) -> _GroupedTable:
+def _rates_table(analysis: Analysis) -> _GroupedTable:
     """The median AUC of every learning rate, the best one marked."""
     rates = sorted({rate for choice in analysis.choices for rate in choice.rates}, key=by_size)
     groups = {
@@ -121,14 +121,14 @@ def rates_table(analysis: Analysis) -> _GroupedTable:
     return _GroupedTable(["line", "best", *map(outcome_text.rate, rates)], groups)
 
 
-def data_table(analysis: Analysis) -> PlainTable:
+def _data_table(analysis: Analysis) -> _PlainTable:
     """The sizes of the datasets, as in the paper's table."""
-    return PlainTable(_DATA_HEADINGS, [_data_cells(facts) for facts in analysis.findings.data])
+    return _PlainTable(_DATA_HEADINGS, [_data_cells(facts) for facts in analysis.findings.data])
 
 
 def _rate_rows(analysis: Analysis) -> Iterator[list[Any]]:
-    """All of ``rates_table`` under ``rate_headings``."""
-    columns = len(rate_headings(analysis))
+    """All of ``_rates_table`` under ``_rate_headings``."""
+    columns = len(_rate_headings(analysis))
     for choice in analysis.choices:
         areas = (choice.aucs, choice.permutations, choice.aucs_published)
         for rate, auc, n, published in zip(choice.rates, *areas, strict=True):
@@ -137,14 +137,14 @@ def _rate_rows(analysis: Analysis) -> Iterator[list[Any]]:
             yield [*row, published, int(rate == choice.rate_published)][:columns]
 
 
-def rate_headings(analysis: Analysis) -> tuple[str, ...]:
+def _rate_headings(analysis: Analysis) -> tuple[str, ...]:
     """``RATE_HEADINGS``, and those of the paper's own area where it is known."""
     known = any(choice.rate_published is not None for choice in analysis.choices)
     return (*RATE_HEADINGS, *PUBLISHED_HEADINGS) if known else RATE_HEADINGS
 
 
 def _saving_rows(analysis: Analysis) -> Iterator[list[Any]]:
-    """All of ``savings_table`` under ``SAVING_HEADINGS``, one row per measure."""
+    """All of ``_savings_table`` under ``SAVING_HEADINGS``, one row per measure."""
     for one in analysis.outcomes:
         ends = [one.test_cost, one.baseline_test_cost, one.excess, *_pair(one.excess_interval)]
         for measure, saving in one.savings.items():
@@ -163,7 +163,7 @@ def _saving_rows(analysis: Analysis) -> Iterator[list[Any]]:
 
 
 def _mean_rows(analysis: Analysis) -> Iterator[list[Any]]:
-    """All of ``means_table`` under ``MEAN_HEADINGS``."""
+    """All of ``_means_table`` under ``MEAN_HEADINGS``."""
     for mean in analysis.means:
         numbers = [mean.mean, *_pair(mean.interval), mean.median, mean.n_reached, mean.n_data]
         yield [mean.line, mean.rule, mean.measure.name, *numbers]
@@ -260,15 +260,15 @@ def _study_page(analysis: Analysis, figures: Sequence[tuple[StudyFigure, str]]) 
         facts=facts_of(analysis),
         figures=figures,
         draws=DRAWS,
-        savings=savings_table(analysis) if analysis.outcomes else None,
+        savings=_savings_table(analysis) if analysis.outcomes else None,
         unpriced=_lines_without_prices(analysis),
-        means=means_table(analysis) if len(analysis.data_names) > 1 else None,
+        means=_means_table(analysis) if len(analysis.data_names) > 1 else None,
         losses=where_coal_loses(analysis),
         no_losses=no_losses_text(analysis),
-        rates=rates_table(analysis),
+        rates=_rates_table(analysis),
         at_edge=[f"{one.line} on {one.data} ({outcome_text.rate(one.rate)})" for one in choices if one.at_edge],
         uneven=[f"{one.line} on {one.data} ({_sharing(one)})" for one in choices if one.uneven],
-        data=data_table(analysis),
+        data=_data_table(analysis),
         times={**findings.timings, **_seconds_per_run(analysis)},
     )
 
@@ -351,6 +351,6 @@ def _write_figures(folder: Path, figures: Sequence[tuple[StudyFigure, str]]) -> 
 
 def _write_tables(folder: Path, analysis: Analysis) -> None:
     folder.mkdir(exist_ok=True)
-    write_csv(folder / "best_rates.csv", rate_headings(analysis), _rate_rows(analysis))
+    write_csv(folder / "best_rates.csv", _rate_headings(analysis), _rate_rows(analysis))
     write_csv(folder / "savings.csv", SAVING_HEADINGS, _saving_rows(analysis))
     write_csv(folder / "mean_savings.csv", MEAN_HEADINGS, _mean_rows(analysis))

@@ -43,7 +43,7 @@ class DrawnInterval:
 
 
 @dataclass(frozen=True, eq=False)
-class LineSaving:
+class _LineSaving:
     """One line on one dataset, by one measure.
 
     ``needed`` is NaN and ``factor`` 0 where the target is never reached. ``reached`` is the share of draws that
@@ -79,7 +79,7 @@ class LineOutcome:
     costs_asked: float
     examples_asked: float
     spent: float
-    savings: Mapping[Measure, LineSaving]
+    savings: Mapping[Measure, _LineSaving]
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ def mean_savings(found: Sequence[LineOutcome], lines: Sequence[str]) -> tuple[Me
                     line=line,
                     rule=mine[0].rule,
                     measure=measure,
-                    mean=float(geometric_means(factors[:, None])[0]),
-                    interval=_interval(geometric_means(draws), single=single),
+                    mean=float(_geometric_means(factors[:, None])[0]),
+                    interval=_interval(_geometric_means(draws), single=single),
                     median=float(np.percentile(factors, 50, method="inverted_cdf")),
                     n_reached=int((factors > 0).sum()),
                     n_data=len(factors),
@@ -148,10 +148,10 @@ def mean_savings(found: Sequence[LineOutcome], lines: Sequence[str]) -> tuple[Me
     return tuple(means)
 
 
-def geometric_means(factors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _geometric_means(factors: NDArray[np.float64]) -> NDArray[np.float64]:
     """The geometric mean of each column's factors above 0; 0 for a column without any.
 
-    >>> geometric_means(np.array([[2.0, 0.0], [8.0, 0.0]])).round(9).tolist()
+    >>> _geometric_means(np.array([[2.0, 0.0], [8.0, 0.0]])).round(9).tolist()
     [4.0, 0.0]
     """
     counted = factors > 0
@@ -234,12 +234,12 @@ class _Pair:
             savings={measure: self._saving(measure) for measure in measures},
         )
 
-    def _saving(self, measure: Measure) -> LineSaving:
+    def _saving(self, measure: Measure) -> _LineSaving:
         needed, drawn = self.needs.of(self, self.ours, measure)
         baseline_needed, baseline_drawn = self.needs.of_baseline(self, measure)
         factors = np.nan_to_num(baseline_drawn / drawn, nan=0.0)
         points = counted_points(self.ours, measure, self.needs.facts)
-        return LineSaving(
+        return _LineSaving(
             asked=float(np.median([getattr(run, measure.axis)[-1] for run in points])),
             needed=needed,
             baseline_needed=baseline_needed,
