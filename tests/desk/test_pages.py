@@ -10,7 +10,7 @@ from matplotlib.image import imsave
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import STOPPED, NoQuestion
-from coalface.web.tokens import form_key
+from coalface.web.tokens import Caller
 from tests.desk.desks import LABELS, answers, desk_in_turn, open_desk
 from tests.desk.serving import client_of, served
 
@@ -18,7 +18,12 @@ from tests.desk.serving import client_of, served
 def log_in(client, name):
     answer = client.post("/login", data={"token": f"coal_{name}"})
     assert answer.status_code == 303, answer.text
-    return form_key(next(cookie.value for cookie in client.cookies.jar if cookie.value in answer.headers["set-cookie"]))
+    cookies = (cookie.value for cookie in client.cookies.jar)
+    return form_key(next(value for value in cookies if value in answer.headers["set-cookie"]))
+
+
+def form_key(token):
+    return Caller("", "annotator", token).form_key
 
 
 def fields_of(page):

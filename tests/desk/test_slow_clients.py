@@ -11,8 +11,7 @@ import pytest
 import uvicorn
 
 from coalface.desk.web.service import service_of
-from coalface.web.connections import ConnectionBook
-from coalface.web.server import GuardedServer
+from coalface.web.connections import ConnectionBook, GuardedServer
 from tests.desk.desks import open_desk
 from tests.desk.serving import client_of, give_tokens
 

@@ -17,7 +17,7 @@ import numpy as np
 from coalface.data import TEXT, Encoder, is_number
 from coalface.errors import ConflictError, InputError, UnknownIdError, UnknownLabelError, shortened
 from coalface.files import Journal
-from coalface.routing.report import RouteLog, RoutingReport, report_of
+from coalface.routing.report import RouteLog, RoutingReport
 from coalface.routing.router import Router
 
 KIND, VERSION = "routing", 1
@@ -137,7 +137,7 @@ class RoutingDesk:
     def report(self) -> RoutingReport:
         """Spend, regret and counts so far."""
         with self._lock:
-            return report_of(self.log)
+            return RoutingReport.of(self.log)
 
     # -- internals --------------------------------------------------------------------------------
 
@@ -168,7 +168,7 @@ class RoutingDesk:
         late = decision.id in self.log.outcomes
         X, _ = self._as_examples(decision.example)
         self.router.tell(X, loss, asked, late)
-        self.log.add_outcomes(decision.id, {one.model: one for one in outcomes})
+        self.log.outcomes.setdefault(decision.id, {}).update({one.model: one for one in outcomes})
 
     def _replay(self, line: Mapping[str, Any]) -> None:
         if "decision" in line:

@@ -22,10 +22,6 @@ class RouteLog:
     forgotten: int = 0  # decisions
     sums: "dict[str, float]" = field(default_factory=dict)  # of the forgotten ones
 
-    def add_outcomes(self, decision_id: str, outcomes: "Mapping[str, ModelOutcome]") -> None:
-        """Add the outcomes of a decision."""
-        self.outcomes.setdefault(decision_id, {}).update(outcomes)
-
     def forget_oldest(self) -> None:
         """Drop the oldest decision, and keep its numbers."""
         key = next(iter(self.decisions))
@@ -57,6 +53,28 @@ class RoutingReport:
     estimated_regret: float | None
     chosen: Mapping[str, int]
 
+    @classmethod
+    def of(cls, log: RouteLog) -> "RoutingReport":
+        """The report of a log."""
+        sums = dict(log.sums)
+        for decision in log.decisions.values():
+            for name, number in _numbers_of(log, decision).items():
+                sums[name] = sums.get(name, 0.0) + number
+        judged = sums.get("judged", 0.0)
+        prefix = "chosen "
+        chosen = {name.removeprefix(prefix): int(n) for name, n in sums.items() if name.startswith(prefix)}
+        return cls(
+            len(log.decisions) + log.forgotten,
+            int(sums.get("outcomes", 0)),
+            int(sums.get("without loss", 0)),
+            int(sums.get("answered", 0)),
+            sums.get("on routes", 0.0),
+            sums.get("on questions", 0.0),
+            sums["loss"] / judged if judged else None,
+            sums["regret"] / judged if judged else None,
+            dict(sorted(chosen.items())),
+        )
+
     @property
     def spend(self) -> float:
         """All money spent."""
@@ -80,28 +98,6 @@ class RoutingReport:
             ["estimated regret", unknown if self.estimated_regret is None else f"{self.estimated_regret:.6g}"],
             *([f"chosen: {model}", f"{count:,}"] for model, count in self.chosen.items()),
         ]
-
-
-def report_of(log: RouteLog) -> RoutingReport:
-    """The report of a log."""
-    sums = dict(log.sums)
-    for decision in log.decisions.values():
-        for name, number in _numbers_of(log, decision).items():
-            sums[name] = sums.get(name, 0.0) + number
-    judged = sums.get("judged", 0.0)
-    prefix = "chosen "
-    chosen = {name.removeprefix(prefix): int(n) for name, n in sums.items() if name.startswith(prefix)}
-    return RoutingReport(
-        len(log.decisions) + log.forgotten,
-        int(sums.get("outcomes", 0)),
-        int(sums.get("without loss", 0)),
-        int(sums.get("answered", 0)),
-        sums.get("on routes", 0.0),
-        sums.get("on questions", 0.0),
-        sums["loss"] / judged if judged else None,
-        sums["regret"] / judged if judged else None,
-        dict(sorted(chosen.items())),
-    )
 
 
 def _numbers_of(log: RouteLog, decision: "Decision") -> dict[str, float]:

@@ -19,7 +19,7 @@ from coalface.rounds import Ledger, Queries
 from coalface.routing.outcomes import OutcomeColumns, Outcomes
 from coalface.routing.prices import ModelPrices, Price, checked_weight, offsets_of, priced, within_reach
 from coalface.routing.routes import Routes
-from coalface.routing.trade_off import TradeOff, usual_weights
+from coalface.routing.trade_off import TradeOff
 
 _KIND = "router"
 _UNKNOWN_LOSS = 0.5  # of a model without any answered outcome, as in ``CoalClassifier.predict``
@@ -155,7 +155,7 @@ class Router:
             true,
             price if paid is None else as_cost_array(by_label(paid, self.models, "paid")),
             models=self.models.tolist(),
-            weights=usual_weights(price) if quality_weights is None else _weights(quality_weights),
+            weights=None if quality_weights is None else _weights(quality_weights),
             chosen=self.value_of_quality,
         )
 

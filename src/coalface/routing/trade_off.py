@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-N_WEIGHTS = 41
+_N_WEIGHTS = 41
 _SMALLEST_LOSS = 1e-3  # differences of loss that the largest weight of a sweep still pays for
 
 
@@ -49,16 +49,17 @@ class TradeOff:
         paid: Any,
         *,
         models: Sequence[Any],
-        weights: Any,
+        weights: Any = None,
         chosen: float,
     ) -> "TradeOff":
         """The trade-off of any predictor of losses, such as a baseline.
 
         ``predicted`` (n, K) are the predicted losses and ``price`` the prices known beforehand; ``loss`` and ``paid``
-        are what each model really lost and cost.
+        are what each model really lost and cost. Without ``weights``, they go from the cheapest model to quality alone.
         """
         predicted, price, loss, paid = (np.asarray(array, np.float64) for array in (predicted, price, loss, paid))
-        points = np.unique(np.append(np.asarray(weights, np.float64), chosen))
+        tried = _usual_weights(price) if weights is None else np.asarray(weights, np.float64)
+        points = np.unique(np.append(tried, chosen))
         rows, found = np.arange(len(loss)), []
         for weight in points.tolist():
             offset = offsets_of(price, weight)
@@ -160,17 +161,17 @@ def _draw_models(ax: "Axes", points: TradeOff) -> None:
         ax.annotate(str(name).replace("$", r"\$"), (price, loss), (3, 3), textcoords="offset points", fontsize=7)
 
 
-def usual_weights(price: NDArray[np.float64]) -> NDArray[np.float64]:
+def _usual_weights(price: NDArray[np.float64]) -> NDArray[np.float64]:
     """Quality weights from 0 (the cheapest model) to infinity (quality alone), spaced by ratio between the two.
 
-    >>> usual_weights(np.array([[1.0, 3.0]]))[[0, 1, -2, -1]].round(3).tolist()
+    >>> _usual_weights(np.array([[1.0, 3.0]]))[[0, 1, -2, -1]].round(3).tolist()
     [0.0, 2.0, 2000.0, inf]
     """
     gaps = price - price.min(axis=1, keepdims=True)
     gaps = gaps[gaps > 0]
     if not len(gaps):
         return np.array([0.0, np.inf])
-    middle = np.geomspace(np.quantile(gaps, 0.05), gaps.max() / _SMALLEST_LOSS, N_WEIGHTS)
+    middle = np.geomspace(np.quantile(gaps, 0.05), gaps.max() / _SMALLEST_LOSS, _N_WEIGHTS)
     return np.concatenate([[0.0], middle, [np.inf]])
 
 

@@ -4,13 +4,13 @@ import hmac
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI
+from fastapi import Depends, FastAPI, HTTPException
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
 from coalface.routing.desk import Decision, ModelOutcome, RoutingDesk
 from coalface.version import __version__
-from coalface.web.http_errors import RESPONSES, RefusedError, install_error_handlers
+from coalface.web.http_errors import RESPONSES, install_error_handlers
 from coalface.web.middleware import LARGEST_BODY, Safeguards
 
 _BEARER = HTTPBearer(auto_error=False, scheme_name="token", description="The token that the server was started with.")
@@ -76,7 +76,7 @@ def routing_service(desk: RoutingDesk, token: str | None = None, *, largest_body
     async def check_token(bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]) -> None:
         given = "" if bearer is None else bearer.credentials.strip()
         if token is not None and not hmac.compare_digest(given.encode("utf-8", "replace"), token.encode()):
-            raise RefusedError(401, "A token is needed: Authorization: Bearer TOKEN.", {"www-authenticate": "Bearer"})
+            raise HTTPException(401, "A token is needed: Authorization: Bearer TOKEN.", {"www-authenticate": "Bearer"})
 
     app = FastAPI(
         title="coalface route",

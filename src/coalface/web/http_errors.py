@@ -54,27 +54,8 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
+_STATUSES = ((UnknownIdError, 404), (ConflictError, 409), (InputError, 422))
 ErrorPage = Callable[[Request, int, str, Mapping[str, str] | None], Response]
-
-
-class RefusedError(Exception):
-    """A refused request: its HTTP status, the reason in one line, and headers."""
-
-    def __init__(self, status: int, detail: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(detail)
-        self.status, self.detail, self.headers = status, detail, headers or {}
-
-
-def too_many_requests(seconds: float) -> RefusedError:
-    """The refusal of a caller that must wait.
-
-    >>> refusal = too_many_requests(0.25)
-    >>> refusal.detail, refusal.headers
-    ('Too many requests. Try again in 0.2 s.', {'retry-after': '1'})
-    """
-    return RefusedError(
-        429, f"Too many requests. Try again in {seconds:.1f} s.", {"retry-after": str(int(seconds) + 1)}
-    )
 
 
 def _problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> JSONResponse:
@@ -106,11 +87,7 @@ def _status_of(error: Exception) -> int:
     """
     if _is_unavailable(error):
         return 503
-    if isinstance(error, UnknownIdError):
-        return 404
-    if isinstance(error, ConflictError):
-        return 409
-    return 422 if isinstance(error, InputError) else 500
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), 500)
 
 
 def _is_unavailable(error: Exception) -> bool:
@@ -122,14 +99,12 @@ def _is_unavailable(error: Exception) -> bool:
 def install_error_handlers(app: FastAPI, page: ErrorPage | None = None) -> None:
     """Turn every exception of the app into an error response; ``page`` makes those for people."""
     app.state.error_page = page
-    kinds = (RefusedError, HTTPException, RequestValidationError, CoalfaceError, sa.exc.DBAPIError, Exception)
+    kinds = (HTTPException, RequestValidationError, CoalfaceError, sa.exc.DBAPIError, Exception)
     for kind in kinds:
         app.add_exception_handler(kind, _handle)
 
 
 def _handle(request: Request, error: Exception) -> Response:
-    if isinstance(error, RefusedError):
-        return error_response(request, error.status, error.detail, error.headers)
     if isinstance(error, HTTPException):
         return error_response(request, error.status_code, str(error.detail), error.headers)
     if isinstance(error, RequestValidationError):

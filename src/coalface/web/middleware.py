@@ -7,7 +7,6 @@ import asyncio
 import logging
 import re
 import secrets
-import socket
 import time
 from bisect import bisect_left
 from collections import Counter
@@ -18,12 +17,13 @@ from ipaddress import ip_address
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coalface.version import __version__
-from coalface.web.http_errors import RefusedError, error_response
+from coalface.web.http_errors import error_response
 from coalface.web.logs import REQUEST_ID
 from coalface.web.metrics import Metric, Sample, gauge
 
@@ -60,15 +60,14 @@ _OF_SERVICE = ("/login", "/logout", "/static/", "/api/", _PROJECTS)  # addresses
 
 
 class _BadBody(BaseException):  # not an Exception: the framework would turn that into a 400
-    def __init__(self, *, too_large: bool) -> None:
-        self.too_large = too_large
+    """The status and the reason of a body that is not taken."""
 
 
 class _LimitedBody:
     """The body of a request as it arrives, within limits of bytes and seconds."""
 
     def __init__(self, receive: Receive, most: int, seconds: float) -> None:
-        self._receive, self._left, self._whole = receive, most, False
+        self._receive, self._most, self._left, self._seconds, self._whole = receive, most, most, seconds, False
         self._deadline = asyncio.get_running_loop().time() + seconds
 
     async def receive(self) -> Message:
@@ -79,11 +78,12 @@ class _LimitedBody:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
         except TimeoutError:
-            raise _BadBody(too_large=False) from None
+            detail = f"The body of a request must arrive within {self._seconds:g} s. Send it again."
+            raise _BadBody(408, detail) from None
         self._left -= len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._left < 0:
-            raise _BadBody(too_large=True)
+            raise _BadBody(*_too_large(self._most))
         return message
 
 
@@ -126,8 +126,8 @@ class Safeguards:
             await (self._refusal(scope) or self._app)(scope, body.receive, strict)
         except _BadBody as problem:
             if not begun:
-                refusal = self._too_large(Request(scope)) if problem.too_large else self._too_slow(Request(scope))
-                await refusal(scope, receive, strict)
+                status, detail = problem.args
+                await error_response(Request(scope), status, detail, _CLOSE)(scope, receive, strict)
         except TimeoutError:
             logging.getLogger("coalface").warning("a client did not take its response; the connection is closed")
 
@@ -137,18 +137,16 @@ class Safeguards:
             request = Request(scope)
             try:
                 self._check_address(address_of(request))
-            except RefusedError as refusal:
-                return error_response(request, refusal.status, refusal.detail, refusal.headers)
+            except HTTPException as refusal:
+                return error_response(request, refusal.status_code, refusal.detail, refusal.headers)
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        return None if length.isdigit() and int(length) <= self._largest_body else self._too_large(Request(scope))
+        if length.isdigit() and int(length) <= self._largest_body:
+            return None
+        return error_response(Request(scope), *_too_large(self._largest_body), _CLOSE)
 
-    def _too_large(self, request: Request) -> Response:
-        detail = f"A request may have a body of at most {self._largest_body} bytes. Send less at a time."
-        return error_response(request, 413, detail, _CLOSE)
 
-    def _too_slow(self, request: Request) -> Response:
-        detail = f"The body of a request must arrive within {self._body_seconds:g} s. Send it again."
-        return error_response(request, 408, detail, _CLOSE)
+def _too_large(most: int) -> tuple[int, str]:
+    return 413, f"A request may have a body of at most {most} bytes. Send less at a time."
 
 
 def address_of(request: Request) -> str:
@@ -194,12 +192,6 @@ def _host_name(scope: Scope) -> str:
     if text.startswith("["):
         return text[1:].partition("]")[0]
     return text.partition(":")[0]
-
-
-def names_of(host: str, given: Collection[str], *, local: bool) -> set[str]:
-    """The names of a service at an address: those given, those of the loopback and, for others, of the machine."""
-    names = {*LOOPBACK_NAMES, host, *given}
-    return names if local else names | {socket.gethostname(), socket.getfqdn()}
 
 
 class ProjectPaths:

@@ -38,34 +38,25 @@ class Caller:
         """Engineers see cost ranges, every annotator's work and the dashboard."""
         return self.role == "engineer"
 
+    @property
+    def form_key(self) -> str:
+        """The key in our forms that protects against forged requests: other sites cannot compute it.
 
-def new_token() -> str:
-    """A random token of 256 bits; it is shown once and never stored.
+        It depends on the token only, so it is valid after a restart.
 
-    >>> new_token().startswith("coal_"), new_token() == new_token()
+        >>> Caller("ann", "annotator", "a").form_key == Caller("ann", "annotator", "b").form_key
+        False
+        """
+        return hmac.new(self.token.encode("utf-8", "replace"), b"coalface form", hashlib.sha256).hexdigest()
+
+
+def new_token(kind: str = "coal") -> str:
+    """A random token of 256 bits, which is shown once and never stored, or the id of a session.
+
+    >>> new_token().startswith("coal_"), new_token("sess") == new_token("sess")
     (True, False)
     """
-    return "coal_" + secrets.token_urlsafe(32)
-
-
-def form_key(token: str) -> str:
-    """The key in our forms that protects against forged requests: other sites cannot compute it.
-
-    It depends on the token only, so it is valid after a restart.
-
-    >>> form_key("a") == form_key("a"), form_key("a") == form_key("b")
-    (True, False)
-    """
-    return hmac.new(token.encode("utf-8", "replace"), b"coalface form", hashlib.sha256).hexdigest()
-
-
-def is_form_key(given: str, token: str) -> bool:
-    """Whether a request carries the form key of this token, compared in constant time.
-
-    >>> is_form_key(form_key("a"), "a"), is_form_key("", "a")
-    (True, False)
-    """
-    return hmac.compare_digest(given.encode("utf-8", "replace"), form_key(token).encode())
+    return f"{kind}_{secrets.token_urlsafe(32)}"
 
 
 def check_person(name: str, role: str) -> None:
@@ -77,12 +68,3 @@ def check_person(name: str, role: str) -> None:
             f"A name must have 1 to {_LONGEST_NAME} printable characters, no colon and no space at either end, got "
             f"{name!r}. Choose another name."
         )
-
-
-def new_session() -> str:
-    """A random id of 256 bits.
-
-    >>> new_session().startswith("sess_"), new_session() == new_session()
-    (True, False)
-    """
-    return "sess_" + secrets.token_urlsafe(32)

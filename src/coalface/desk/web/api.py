@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Body, Depends, Header, Request
+from fastapi import APIRouter, Body, Depends, Header, HTTPException, Request
 
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import (
@@ -29,7 +29,7 @@ from coalface.desk.service.messages import (
 from coalface.desk.web import api_models as models
 from coalface.desk.web.auth import AnyCaller, Authenticator, Desks, caller_of_api, project_named
 from coalface.errors import InputError
-from coalface.web.http_errors import RESPONSES, RefusedError
+from coalface.web.http_errors import RESPONSES
 from coalface.web.tokens import Caller
 
 NamedItem = TypeVar("NamedItem", AnnotatorRow, TokenView)
@@ -42,7 +42,7 @@ async def _desk_of(request: Request) -> Desk:  # async: it never blocks, so it n
     desks: Desks = request.app.state.desks
     found = desks.get(project_named(request))
     if found is None:
-        raise RefusedError(404, f"The address must name a project of this service: {', '.join(desks.names)}.")
+        raise HTTPException(404, f"The address must name a project of this service: {', '.join(desks.names)}.")
     return found
 
 
@@ -53,7 +53,7 @@ async def _named_desk(request: Request, project: models.Identifier, _: AnyCaller
     """The desk of the project in the address, which was found with the caller."""
     found: Desk | None = request.state.desk
     if found is None:
-        raise RefusedError(404, f"There is no project {project!r} here.")
+        raise HTTPException(404, f"There is no project {project!r} here.")
     return found
 
 
@@ -67,7 +67,7 @@ def _desk_of_lease(request: Request, caller: AnyCaller, lease_id: models.Identif
     for desk in desks:
         if desk.project.name in mine and desk.has_lease(lease_id, caller.name):
             return desk
-    raise RefusedError(404, f"There is no lease {lease_id!r:.60} of {caller.name!r}.")
+    raise HTTPException(404, f"There is no lease {lease_id!r:.60} of {caller.name!r}.")
 
 
 NamedDesk = Annotated[Desk, Depends(_named_desk)]
@@ -195,7 +195,7 @@ def _progress(caller: AnyCaller, desk: NamedDesk) -> DeskProgress:
 
 def _check_limits(caller: Caller, ttl: float, items: int = 1) -> None:
     if not caller.is_engineer and (ttl > _LONGEST_LEASE or items > _MOST_ITEMS):
-        raise RefusedError(
+        raise HTTPException(
             422,
             f"An annotator may lease at most {_MOST_ITEMS} queries at a time (max_items), for at most "
             f"{_LONGEST_LEASE:g} s (ttl_s), got {items} for {ttl:g} s. Ask for less.",

@@ -4,6 +4,7 @@ Programs send their token in the Authorization header. Pages keep the random id 
 have a role in each of several projects, with one token.
 """
 
+import hmac
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,16 +13,15 @@ from ipaddress import IPv6Network, ip_address
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import Depends, Request
+from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from coalface.desk.log.access import digest_of
 from coalface.desk.project.project import Project
 from coalface.desk.service.desk import Desk
 from coalface.errors import InputError
-from coalface.web.http_errors import RefusedError, too_many_requests
 from coalface.web.middleware import PROJECT, address_of
-from coalface.web.tokens import A_MONTH, Caller, is_form_key, new_session
+from coalface.web.tokens import A_MONTH, Caller, new_token
 
 NOBODY = ""  # the role of a caller in a project that is not theirs
 _READING = ("GET", "HEAD")
@@ -112,7 +112,7 @@ class Authenticator:
         self._all_wrong_tokens = _RateLimit(100.0, 100.0, clock)  # whatever addresses a proxy is made to report
 
     def authenticate(self, request: Request, token: str) -> Caller:
-        """The caller with this token; a RefusedError if the token is unknown or the caller is too fast."""
+        """The caller with this token; a HTTPException if the token is unknown or the caller is too fast."""
         return self._caller(request, token, digest_of)
 
     def resume(self, request: Request, session: str) -> Caller:
@@ -121,7 +121,7 @@ class Authenticator:
 
     def begin_session(self, token: str) -> str:
         """A session for the person with this token, in the first of their projects."""
-        session, digest, now = new_session(), digest_of(token), self._today()
+        session, digest, now = new_token("sess"), digest_of(token), self._today()
         for desk in self._desks:
             if desk.access.role_of(digest) is not None:
                 desk.access.begin_session(session, token, now + A_MONTH, now)
@@ -167,13 +167,14 @@ class Authenticator:
         return next(((member[0], NOBODY) for member in others if member is not None), None)
 
 
-def _unknown_token() -> RefusedError:
-    return RefusedError(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
+def _unknown_token() -> HTTPException:
+    return HTTPException(401, "Unknown token. Ask an engineer for one.", _CHALLENGE)
 
 
 def _refuse_if(seconds: float) -> None:
     if seconds > 0:
-        raise too_many_requests(seconds)
+        detail = f"Too many requests. Try again in {seconds:.1f} s."
+        raise HTTPException(429, detail, {"retry-after": str(int(seconds) + 1)})
 
 
 def _network_of(address: str) -> str:
@@ -213,7 +214,7 @@ def caller_of_api(request: Request, bearer: Annotated[HTTPAuthorizationCredentia
         return _member(request, authenticator.authenticate(request, bearer.credentials.strip()))
     cookie = request.cookies.get(request.app.state.cookie)
     if cookie is None:
-        raise RefusedError(401, "A token is needed: Authorization: Bearer TOKEN.", _CHALLENGE)
+        raise HTTPException(401, "A token is needed: Authorization: Bearer TOKEN.", _CHALLENGE)
     caller = authenticator.resume(request, cookie)
     if request.method not in _READING:
         check_form_key(caller, request.headers.get("x-csrf-token", ""))
@@ -227,17 +228,17 @@ def _caller_of_page(request: Request) -> Caller:
     if session is not None:
         try:
             return _member(request, authenticator.resume(request, session))
-        except RefusedError as refusal:
-            if refusal.status != 401:
+        except HTTPException as refusal:
+            if refusal.status_code != 401:
                 raise
-    raise RefusedError(303, "Log in first.", {"location": "/login"})
+    raise HTTPException(303, "Log in first.", {"location": "/login"})
 
 
 def _member(request: Request, caller: Caller) -> Caller:
-    """The caller; a RefusedError if the address names a project in which the caller has no role."""
+    """The caller; a HTTPException if the address names a project in which the caller has no role."""
     name = project_named(request)
     if caller.role == NOBODY and name is not None and request.state.desk is not None:
-        raise RefusedError(
+        raise HTTPException(
             404, f"There is no project {name!r} here that you may see. Ask one of its engineers to admit you."
         )
     return caller
@@ -264,23 +265,23 @@ async def _reviewer_of_page(caller: Annotated[Caller, Depends(_caller_of_page)])
 
 
 def _only_reviewers(caller: Caller) -> Caller:
-    """The caller; a RefusedError if it is an annotator."""
+    """The caller; a HTTPException if it is an annotator."""
     if not caller.may_review:
-        raise RefusedError(403, "Only reviewers and engineers may do this. Ask an engineer for the role.")
+        raise HTTPException(403, "Only reviewers and engineers may do this. Ask an engineer for the role.")
     return caller
 
 
 def only_engineers(caller: Caller) -> Caller:
-    """The caller; a RefusedError unless it is an engineer."""
+    """The caller; a HTTPException unless it is an engineer."""
     if not caller.is_engineer:
-        raise RefusedError(403, "Only engineers may do this. Ask one of them, or for the role.")
+        raise HTTPException(403, "Only engineers may do this. Ask one of them, or for the role.")
     return caller
 
 
 def check_form_key(caller: Caller, given: str) -> None:
     """Refuse a request that no page of ours sent."""
-    if not is_form_key(given, caller.token):
-        raise RefusedError(403, _FOREIGN_FORM)
+    if not hmac.compare_digest(given.encode("utf-8", "replace"), caller.form_key.encode()):
+        raise HTTPException(403, _FOREIGN_FORM)
 
 
 async def refuse_other_sites(request: Request) -> None:
@@ -291,7 +292,7 @@ async def refuse_other_sites(request: Request) -> None:
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     same_host = origin is None or urlsplit(origin).netloc == request.headers.get("host")
     if not (same_host if site is None else site == "same-origin"):
-        raise RefusedError(403, _FOREIGN_FORM)
+        raise HTTPException(403, _FOREIGN_FORM)
 
 
 AnyCaller = Annotated[Caller, Depends(caller_of_api)]

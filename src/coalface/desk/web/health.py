@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from coalface.desk.service.desk import Desk
 from coalface.desk.web.auth import AnyCaller, Authenticator
-from coalface.web.http_errors import RefusedError
 from coalface.web.metrics import MEDIA_TYPE, Metric, gauge, page
 from coalface.web.middleware import RequestMetrics
 
@@ -34,7 +33,7 @@ def _metrics(request: Request, caller: AnyCaller) -> Response:
     roles = authenticator.projects_of(caller)
     desks = [desk for desk in request.app.state.desks if roles.get(desk.project.name) == "engineer"]
     if not desks:
-        raise RefusedError(403, "Only engineers may see this. Send the token of one.")
+        raise HTTPException(403, "Only engineers may see this. Send the token of one.")
     return Response(page(_all_metrics(request, desks)), media_type=MEDIA_TYPE)
 
 

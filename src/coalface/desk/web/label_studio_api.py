@@ -9,7 +9,7 @@ import binascii
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Depends, Request
+from fastapi import APIRouter, Body, Depends, HTTPException, Request
 from fastapi.responses import JSONResponse
 
 from coalface.desk.project.label_studio import Interface, choices_in, record_of, task_id
@@ -17,7 +17,6 @@ from coalface.desk.service.desk import Desk
 from coalface.desk.web.api import AnyDesk
 from coalface.desk.web.auth import Authenticator, only_engineers
 from coalface.errors import InputError
-from coalface.web.http_errors import RefusedError
 from coalface.web.tokens import Caller
 
 _WRITTEN, _DELETED = ("ANNOTATION_CREATED", "ANNOTATION_UPDATED"), ("ANNOTATION_DELETED", "ANNOTATIONS_DELETED")
@@ -36,7 +35,7 @@ def _engineer_by_password(request: Request) -> Caller:
         except (binascii.Error, UnicodeDecodeError):
             given = ""
     elif scheme.lower() != "bearer":
-        raise RefusedError(401, "A token is needed as the password of basic authentication.", _CHALLENGE)
+        raise HTTPException(401, "A token is needed as the password of basic authentication.", _CHALLENGE)
     return only_engineers(authenticator.authenticate(request, given.strip()))
 
 

@@ -6,7 +6,7 @@ They work as plain HTML forms; the script adds keyboard control, drafts and leas
 import secrets
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Form, Request, Response
+from fastapi import APIRouter, Depends, Form, HTTPException, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from starlette.datastructures import FormData
 
@@ -18,7 +18,6 @@ from coalface.desk.web.api import AnyDesk, visible_to
 from coalface.desk.web.charts import learning_chart, spending_chart
 from coalface.desk.web.rendering import SentForm, bar, budget_rows, costs_in, page, sent_form, text_in
 from coalface.errors import ConflictError, UnknownIdError
-from coalface.web.http_errors import RefusedError
 from coalface.web.tokens import A_MONTH
 
 LEASE_SECONDS = 600.0
@@ -61,8 +60,8 @@ def _login(request: Request, token: Annotated[str, Form(max_length=200)]) -> Res
     authenticator: auth.Authenticator = request.app.state.authenticator
     try:
         authenticator.authenticate(request, token.strip())
-    except RefusedError as refusal:
-        return page(request, "login.html", None, refusal.status, wrong=refusal.detail)
+    except HTTPException as refusal:
+        return page(request, "login.html", None, refusal.status_code, wrong=refusal.detail)
     response = _to("/")
     secure = request.url.scheme == "https"
     name = request.app.state.cookie

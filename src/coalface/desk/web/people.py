@@ -1,6 +1,6 @@
 """The people of a project: who has access, with which role; and the pages on which engineers change that."""
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from coalface.desk.service.desk import Desk
@@ -8,7 +8,6 @@ from coalface.desk.web import auth
 from coalface.desk.web.api import AnyDesk
 from coalface.desk.web.rendering import SentForm, page, text_in
 from coalface.errors import UnknownIdError
-from coalface.web.http_errors import RefusedError
 from coalface.web.tokens import ROLES, Caller, check_person, new_token
 
 access_pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
@@ -51,7 +50,7 @@ def _admit(caller: Caller, desks: auth.Desks, desk: Desk, name: str, role: str) 
 
 def _refuse_self(caller: Caller, name: str, what: str) -> None:
     if name == caller.name:
-        raise RefusedError(409, f"You cannot {what}. Ask another engineer to do it.")
+        raise HTTPException(409, f"You cannot {what}. Ask another engineer to do it.")
 
 
 @access_pages.get("/projects/")

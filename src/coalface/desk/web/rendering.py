@@ -18,7 +18,7 @@ from coalface.desk.service.messages import DeskProgress
 from coalface.desk.web import auth
 from coalface.errors import InputError, counted
 from coalface.web.middleware import PROJECT
-from coalface.web.tokens import Caller, form_key
+from coalface.web.tokens import Caller
 
 _NOTHING = "\N{EN DASH}"
 TEMPLATES = Jinja2Templates(Path(__file__).parent / "templates")
@@ -32,7 +32,7 @@ def page(request: Request, template: str, caller: Caller | None, status: int = 2
     values = (
         {"project": None if desk is None else desk.project, "several": len(desks) > 1} | values | {"caller": caller}
     )
-    values["csrf"] = form_key(caller.token) if caller else ""
+    values["csrf"] = caller.form_key if caller else ""
     return TEMPLATES.TemplateResponse(request, template, values, status)
 
 
