@@ -32,7 +32,7 @@ test-oldest:  ## run the tests of the library with the oldest dependencies that 
 	$(PYTHON) -m venv build/oldest
 	$(PYTHON) packaging/oldest.py > build/oldest/constraints.txt
 	build/oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint build/oldest/constraints.txt \
-	  --editable '.[app,embeddings,parquet,postgres,zstd]' hypothesis pandas pytest pytest-xdist \
+	  --editable '.[app,embeddings,parquet,postgres,report,zstd]' hypothesis pandas pytest pytest-xdist \
 	  vowpalwabbit==9.11.9
 	build/oldest/bin/python -m pytest -n auto --dist loadfile -m "not slow" -W ignore::pytest.PytestRemovedIn10Warning \
 	  -W ignore::pyparsing.warnings.PyparsingDeprecationWarning \
@@ -75,11 +75,13 @@ figure: $(READY)  ## redraw the figures of the README and the documentation
 	$(BIN)/python docs/figures/which_model.py
 	$(BIN)/python docs/figures/ranges.py
 
-wheel-demo: $(READY)  ## build a wheel, install it into an empty environment, run the demo there
+wheel-demo: $(READY)  ## build a wheel, run its demo in an empty environment, without and with the report
 	rm -rf build/wheel-demo
 	$(BIN)/python -m build --wheel --outdir build/wheel-demo .
 	$(PYTHON) -m venv build/wheel-demo/venv
 	build/wheel-demo/venv/bin/python -m pip install --quiet --disable-pip-version-check build/wheel-demo/*.whl
+	cd build/wheel-demo && venv/bin/coalface demo --permutations 1
+	build/wheel-demo/venv/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls build/wheel-demo/*.whl)[report]"
 	cd build/wheel-demo && venv/bin/coalface demo --report report.html
 
 clean:  ## remove all build outputs

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-OF_USERS = ("app", "dask", "embeddings", "parquet", "postgres", "zstd")
+OF_USERS = ("app", "dask", "embeddings", "parquet", "postgres", "report", "zstd")
 _AT_LEAST = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(\[[^]]*\])?>=(?P<version>[0-9.]+)$")
 
 

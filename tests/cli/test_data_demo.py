@@ -1,6 +1,7 @@
 """``coalface data`` and ``coalface demo``."""
 
 import json
+import sys
 from dataclasses import replace
 
 import pytest
@@ -46,6 +47,18 @@ def test_the_demo_as_json_holds_the_same_table(few_digits, capsys):
     assert code == 0
     assert set(found["tables"]) == {"0/1", "|i-j|/9"}
     assert found["tables"]["0/1"][0]["costs_asked"] == N_TRAIN * 10
+
+
+def test_without_the_report_extra_the_demo_prints_its_tables_and_how_to_get_the_page(few_digits, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # as if it were not installed
+    code, out, _ = run(capsys, "demo --permutations 1")
+    assert code == 0
+    assert out.count("\n  passive  ") == 2
+    lacking = "needs matplotlib, which is not installed. Run: pip install 'coalface[report]'"
+    assert out.splitlines()[-1] == f"The HTML report {lacking}"
+    assert json.loads(run(capsys, "demo --permutations 1 --json")[1])["report"] is None
+    assert refused(capsys, "demo --report demo.html") == f"coalface: --report {lacking}\n"
+    assert not list(few_digits.glob("*.html"))
 
 
 def test_the_tables_of_the_demo_fit_a_small_terminal(few_digits, capsys, monkeypatch):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coalface.cli import main
-from coalface.cli.entry import EXTRAS
+from coalface.extras import EXTRAS
 
 MODULES = {
     "scikit-activeml": "skactiveml",
@@ -65,15 +65,54 @@ def test_a_missing_package_is_one_line(project):
     assert all("Run: pip install 'coalface[app]'" in line for line in said)
 
 
-def test_without_matplotlib_models_work_and_a_figure_is_one_line(tmp_path):
+WITHOUT_REPORTS = """
+import sys
+sys.modules["matplotlib"] = sys.modules["jinja2"] = None  # as if they were not installed
+from coalface.cli import main
+print([main(command.split()) for command in sys.argv[1:]])
+"""
+
+
+def run_without_reports(folder, *commands):
+    """The last line on standard output, and the lines on standard error, of commands without coalface[report]."""
+    program = [sys.executable, "-c", WITHOUT_REPORTS, *commands]
+    done = subprocess.run(program, cwd=folder, capture_output=True, text=True)
+    return done.stdout.splitlines(), done.stderr.splitlines()
+
+
+def test_without_the_report_extra_models_work_and_a_drawing_is_refused_before_the_work(tmp_path):
     (tmp_path / "outcomes.csv").write_text("prompt,model,loss\n" + "add,a,0\nadd,b,1\nprove,a,1\nprove,b,0\n")
-    commands = (
+    (tmp_path / "calls.csv").write_text("length,kind\n" + "1,a\n9,b\n" * 5)
+    (tmp_path / "study.toml").write_text("[data]\ncalls = { train = 'calls.csv', label = 'kind' }\n[lines.a]\n")
+    out, err = run_without_reports(
+        tmp_path,
         "route train outcomes.csv --model r --price a=1,b=2 --value-of-quality 5",
         "route report r outcomes.csv",
+        "train calls.csv --label kind --model m",
+        "evaluate m calls.csv --label kind",
         "route report r outcomes.csv --figure points.svg",
+        "evaluate m calls.csv --label kind --report page.html",
+        "simulate calls.csv --label kind --report page.html",
+        "sweep study.toml --out results",
     )
-    start = "import sys; sys.modules['matplotlib'] = None; from coalface.cli import main"
-    program = f"{start}; print([main(command.split()) for command in sys.argv[1:]])"
-    done = subprocess.run([sys.executable, "-c", program, *commands], cwd=tmp_path, capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "[0, 0, 2]", done.stderr
-    assert done.stderr.endswith("This needs matplotlib, which is not installed. Run: pip install matplotlib\n")
+    assert out[-1] == "[0, 0, 0, 0, 2, 2, 2, 2]", err
+    remedy = "which is not installed. Run: pip install 'coalface[report]'"
+    refused = [f"coalface: {option} needs jinja2, {remedy}" for option in ("--figure", "--report", "--report")]
+    assert err[-4:] == [*refused, f"coalface: --report needs jinja2, {remedy}, or pass --no-report"]
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "needs"),
+    [
+        ("evaluation_report(CoalClassifier(['a', 'b']), [[1.0]], cost=[[0, 1]]).to_html('a.html')", "A figure needs"),
+        ("simulate(CoalClassifier(), [[1.0]] * 20, [[0, 1]] * 20, X_test=[[1.0]], cost_test=[[0, 1]]).plot()", "plot"),
+    ],
+)
+def test_without_the_report_extra_a_drawing_in_python_is_one_line(call, needs):
+    start = "import sys; sys.modules['matplotlib'] = None; from coalface import CoalClassifier, evaluation_report"
+    program = f"{start}, simulate\nimport warnings; warnings.simplefilter('ignore')\n{call}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"coalface.errors.InputError: {needs}"), done.stderr
+    assert last.endswith("needs matplotlib, which is not installed. Run: pip install 'coalface[report]'")

@@ -33,7 +33,11 @@ NOT_RUN = {
         'learner = CoalClassifier.load("intents.coal", model=': "needs a GPU; see tests/models/test_ridge_device.py",
     },
     "from-vw.md": {"vw --cs_active 3": "runs another program; tests/learner/test_vw_text_parity.py runs it"},
-    "get-started.md": {"pip install coalface": "installs from the network"},
+    "get-started.md": {
+        "pip install coalface": "installs from the network",
+        "pip install 'coalface[report]'": "installs from the network",
+        "pip install .": "installs from the network",
+    },
     "exchange.md": {
         "coalface serve tickets": "serves until it is stopped; tests/cli/test_serve.py starts it",
         "coalface pool twin --costs exported.json": "needs an export; tests/desk/test_label_studio.py has one",
@@ -76,10 +80,6 @@ NOT_RUN = {
         "dask worker 10.0.0.5:8786 --nthreads 1": "runs until it is stopped",
         "coalface rank tickets.coal 'pool/*.parquet' --executor dask://10.0.0.5:8786 --out ranking.parquet": "needs "
         "them; tests/studies/pools/test_pool_on_dask.py starts its own",
-    },
-    "measurements.md": {
-        "pip uninstall matplotlib contourpy cycler fonttools kiwisolver pillow pyparsing python-dateutil": "removes "
-        "packages of this environment",
     },
     "reviewing.md": {
         "coalface serve tickets": "serves until it is stopped; tests/cli/test_serve.py starts it",

@@ -14,6 +14,7 @@ from coalface.cli.app import app
 from coalface.cli.learner_options import TITLES
 from coalface.cli.option_values import READER_OPTIONS
 from coalface.errors import CoalfaceError, DoubtfulColumnWarning
+from coalface.extras import missing_extra
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -108,40 +109,3 @@ def _hint(parameter: str, value: object, options: Mapping[str, str]) -> str | No
     if "reader" in options and parameter in READER_OPTIONS:
         return f"--reader {parameter}=..." if value is None else f"--reader {quote(f'{parameter}={value}')}"
     return None
-
-
-EXTRAS = {
-    "asf": "compare",
-    "cupy": "cuda",
-    "distributed": "dask",
-    "fastapi": "app",
-    "httpx": "app",
-    "multipart": "app",
-    "psycopg": "postgres",
-    "pyarrow": "parquet",
-    "safetensors": "embeddings",
-    "skactiveml": "compare",
-    "sqlalchemy": "app",
-    "tokenizers": "embeddings",
-    "tomlkit": "app",
-    "uvicorn": "app",
-    "vowpalwabbit": "compare",
-    "zstandard": "zstd",
-}
-REMOVABLE = ("matplotlib",)  # comes with coalface, but only reports and figures need it
-
-
-def missing_extra(module: str) -> str | None:
-    """What to install for a module that was not found; None if everything needs it.
-
-    >>> missing_extra("sqlalchemy.orm")
-    "This needs sqlalchemy, which is not installed. Run: pip install 'coalface[app]'"
-    >>> missing_extra("matplotlib.figure")
-    'This needs matplotlib, which is not installed. Run: pip install matplotlib'
-    """
-    name = module.partition(".")[0]
-    if name in REMOVABLE:
-        return f"This needs {name}, which is not installed. Run: pip install {name}"
-    if name not in EXTRAS:
-        return None
-    return f"This needs {name}, which is not installed. Run: pip install 'coalface[{EXTRAS[name]}]'"

@@ -7,7 +7,7 @@ import typer
 
 from coalface.cli import options
 from coalface.cli.option_groups import ReaderOptions
-from coalface.cli.option_values import check_output
+from coalface.cli.option_values import check_drawn
 from coalface.cli.screen import print_table
 from coalface.errors import InputError
 
@@ -43,8 +43,7 @@ def evaluate(
     from coalface.evaluate import evaluation_report
     from coalface.learner import NamedLearner
 
-    if report is not None:
-        check_output(report, "--report")
+    check_drawn(report)
     current = NamedLearner.load(model)
     options = reading.given()
     if "cost_matrix" not in options:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from coalface.errors import InputError
+from coalface.extras import what_lacks
 
 if TYPE_CHECKING:
     from coalface.learner import Budget
@@ -53,6 +54,14 @@ def check_output(path: Path, option: str) -> None:
         raise InputError(f"{option} must name a file, got the folder {str(path)!r}. Add a file name.")
     if not path.absolute().parent.is_dir():
         raise InputError(f"{option} must lie in a folder that exists, got {path.as_posix()!r}. Make the folder first.")
+
+
+def check_drawn(path: Path | None, option: str = "--report") -> None:
+    """Refuse a report or figure that cannot be drawn or written, before the work begins."""
+    if path is not None:
+        check_output(path, option)
+        if lacking := what_lacks("report", option):
+            raise InputError(lacking)
 
 
 def check_new(path: Path, advice: str, **remedy: Any) -> None:

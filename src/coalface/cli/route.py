@@ -11,7 +11,16 @@ import typer
 from coalface.cli import options
 from coalface.cli.learner_options import ROUTER, LearnerSettings
 from coalface.cli.option_groups import OptionGroup
-from coalface.cli.option_values import budget_in, check_new, check_output, embedder_in, given, numbers_in, pairs_in
+from coalface.cli.option_values import (
+    budget_in,
+    check_drawn,
+    check_new,
+    check_output,
+    embedder_in,
+    given,
+    numbers_in,
+    pairs_in,
+)
 from coalface.cli.screen import counted, print_table, show
 from coalface.errors import InputError
 
@@ -233,4 +242,4 @@ def _check_figure(figure: Path, table: Path | None) -> None:
             f"--figure must end in {', '.join(_FIGURES[:-1])} or {_FIGURES[-1]}, got {str(figure)!r}. Choose another "
             "name."
         )
-    check_output(figure, "--figure")
+    check_drawn(figure, "--figure")

@@ -13,7 +13,7 @@ import typer
 from coalface.cli import options
 from coalface.cli.learner_options import LEARNER, LearnerSettings
 from coalface.cli.option_groups import ReaderOptions
-from coalface.cli.option_values import budget_in, check_output
+from coalface.cli.option_values import budget_in, check_drawn, check_output
 from coalface.cli.screen import counted, print_table, progress_bar, spending, with_forecast
 from coalface.errors import InputError
 
@@ -65,9 +65,9 @@ def simulate(
     A budget without "over" is spent over all training examples.
     Ctrl-C ends the run early: the result so far is printed, and the exit code is 130.
     """
-    for path, option in ((report, "--report"), (save, "--save")):
-        if path is not None:
-            check_output(path, option)
+    check_drawn(report)
+    if save is not None:
+        check_output(save, "--save")
     how = RunSettings(settings, _checkpoints(checkpoints), budget, batch, stop_saving)
     source = SimulatedData(data, test, reading.format, reading.given())
     if stream or str(data) == "-":

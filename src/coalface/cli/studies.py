@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from coalface.cli import options
-from coalface.cli.option_values import check_output
+from coalface.cli.option_values import check_drawn
 from coalface.cli.screen import bar, counted, print_table, progress_bar, show
 from coalface.errors import InputError
+from coalface.extras import what_lacks
 
 if TYPE_CHECKING:
     from coalface.studies.study import Study
@@ -31,28 +32,34 @@ def demo(
     permutations: Annotated[
         int, typer.Option(help="The number of orders of the training rows to average over; each takes some 10 seconds.")
     ] = 3,
-    report: Annotated[Path, typer.Option(help="The HTML page to write.")] = Path("coalface-demo.html"),
+    report: Annotated[
+        Path | None, typer.Option(help="The HTML page to write.", show_default="coalface-demo.html")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Compare COAL with three other rules on handwritten digits.
 
-    Prints a table per kind of costs and writes a page with figures, which needs no network.
+    Prints a table per kind of costs and, with coalface[report], writes a page with figures, which needs no network.
     """
     from coalface.report import write_page
     from coalface.studies.demo import demo_page, run_demo, table_rows
 
-    check_output(report, "--report")
+    check_drawn(report)
+    lacking = what_lacks("report", "The HTML report")
     with progress_bar("Simulating") as progress:
         result = run_demo(permutations, progress=progress)
-    write_page(report, demo_page(result))
+    page = None if lacking else report or Path("coalface-demo.html")
+    if page is not None:
+        write_page(page, demo_page(result))
     if as_json:
-        typer.echo(json.dumps({**result.plain(), "report": str(report.resolve())}, allow_nan=False))
+        written = None if page is None else str(page.resolve())
+        typer.echo(json.dumps({**result.plain(), "report": written}, allow_nan=False))
         return
     for kind, rows in result.summaries.items():
         cells = [[row[column] for column in _COLUMNS] for row in table_rows(rows)]
         print_table(f"Digits, {kind} costs (medians of {permutations} permutations)", _HEADINGS, cells)
     typer.echo(f"{_NOTE}\n")
-    typer.echo(f"Report: {report.resolve()}")
+    typer.echo(lacking if page is None else f"Report: {page.resolve()}")
 
 
 def sweep(
@@ -89,6 +96,8 @@ def sweep(
         raise InputError(f"--out must be a folder, {out} is a file. Choose another name.")
     if out is None:
         raise InputError(f"--out must name the folder for the results, such as --out {study.stem}-results.")
+    if report and (lacking := what_lacks("report", "--report")):
+        raise InputError(f"{lacking}, or pass --no-report")
     with _progress(wanted.name) as progress:
         outcome = run_sweep(wanted, out, executor, workers, progress)
     page = write_report_of(out) if report and outcome.finished_before + outcome.finished else None

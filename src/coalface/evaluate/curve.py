@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.errors import FileFormatError, InputError
+from coalface.extras import needed_for
 from coalface.report.curve_picture import picture_of, points_of
 
 if TYPE_CHECKING:
@@ -109,8 +110,8 @@ class Curve:
         if np.isnan(self.test_cost).any():
             raise InputError("plot needs the test cost, which this run did not measure. Pass X_test to simulate.")
         if ax is None:
-            from matplotlib import pyplot
-
+            with needed_for("plot"):
+                from matplotlib import pyplot
             ax = pyplot.subplots()[1]
         ax.plot(self.costs_queried, self.test_cost, **{"marker": "o", **style})
         if self.costs_queried.min() > 0:
@@ -131,10 +132,8 @@ class Curve:
         >>> Curve(counts, counts, counts, counts, costs, costs, seconds=0.1).to_frame().columns.tolist()
         ['costs_queried', 'examples_queried', 'rounds', 'test_cost']
         """
-        try:
+        with needed_for("to_frame"):
             from pandas import DataFrame
-        except ImportError:
-            raise InputError("to_frame needs pandas, which is not installed. Run: pip install pandas") from None
         columns = {name: getattr(self, name) for name in _FRAME}
         return DataFrame(columns if self.spent is None else {**columns, "spent": self.spent})
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.extras import needed_for
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -25,9 +27,9 @@ _LETTER, _LEGEND_GAPS = 0.6, 3.0  # widths of a letter and of the gap between tw
 @contextmanager
 def styled_figure(size: tuple[float, float], salt: str) -> "Iterator[Figure]":
     """An empty figure in the common style; matplotlib's global state does not change."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
+    with needed_for("A figure"):
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
     text, faint = placeholder_for(TEXT), placeholder_for(FAINT)
     style: Any = {
         "svg.fonttype": "none",

@@ -3,11 +3,13 @@
 import os
 import platform
 import re
+from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from coalface.errors import counted
+from coalface.extras import needed_for
 from coalface.files.atomic import atomic_write
 from coalface.report.figure_style import css_variables
 from coalface.report.number_format import listed
@@ -43,8 +45,8 @@ def page(template: str, title: str, lead: str, *, footer: str = "", **values: An
 @cache
 def environment() -> "Environment":
     """The templates of this folder; they escape every value."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
+    with needed_for("A page"):
+        from jinja2 import Environment, PackageLoader, StrictUndefined
     templates = Environment(
         loader=PackageLoader("coalface.report"),
         autoescape=True,
@@ -80,8 +82,11 @@ def package_versions() -> dict[str, str]:
     >>> sorted(package_versions())[:3]
     ['Python', 'coalface', 'matplotlib']
     """
-    installed = {package: version(package) for package in _PACKAGES}
-    return {"coalface": __version__, "Python": platform.python_version(), **installed}
+    versions = {"coalface": __version__, "Python": platform.python_version()}
+    for package in _PACKAGES:
+        with suppress(PackageNotFoundError):  # the last one draws, and need not be there
+            versions[package] = version(package)
+    return versions
 
 
 def with_versions(versions: dict[str, str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.errors import InputError
+from coalface.extras import needed_for
 from coalface.routing.prices import offsets_of
 
 if TYPE_CHECKING:
@@ -105,10 +105,8 @@ class TradeOff:
 
     def to_frame(self) -> "DataFrame":
         """The points as a pandas data frame, one row each; pandas must be installed."""
-        try:
+        with needed_for("to_frame"):
             from pandas import DataFrame
-        except ImportError:
-            raise InputError("to_frame needs pandas, which is not installed. Run: pip install pandas") from None
         in_use = np.arange(len(self.loss)) == self.chosen
         return DataFrame(
             {"quality_weight": self.quality_weight, "loss": self.loss, "price": self.price, "in_use": in_use}
@@ -124,8 +122,8 @@ class TradeOff:
 
     def save_figure(self, path: str | os.PathLike[str]) -> None:
         """Draw the points to a file; its suffix chooses the format."""
-        from matplotlib.figure import Figure
-
+        with needed_for("save_figure"):
+            from matplotlib.figure import Figure
         figure = Figure(figsize=(7.0, 4.5), layout="constrained")
         self.plot(figure.subplots())
         figure.savefig(path)
@@ -142,8 +140,8 @@ class TradeOff:
         ('mean price', 'mean loss')
         """
         if ax is None:
-            from matplotlib import pyplot
-
+            with needed_for("plot"):
+                from matplotlib import pyplot
             ax = pyplot.subplots()[1]
         places = self.frontier
         (line,) = ax.plot(self.price[places], self.loss[places], **{"marker": ".", "label": "router", **style})
