@@ -31,9 +31,9 @@ from coalface.learner.pool import possible_savings
 from coalface.learner.state import settings_of
 from coalface.models.online_scoring import OnlineScorer
 from coalface.studies import learners
-from coalface.studies.baselines.baseline import order_of
 from coalface.studies.cells import Cell
 from coalface.studies.cuda.playing import DeviceProblem, task_of
+from coalface.studies.learners import order_of
 from coalface.studies.sources import named_sources
 
 PUBLISHED = {"rule.slack": "published", "rule.in_turn": False, "audits.rate": 0.0, "rule.warm_up": 10}
@@ -82,7 +82,7 @@ def reference(path):
         for line, settings in CHECKED.items():
             found[f"{name}|{line}|mask"] = np.packbits(traced_on_cpu(problem, settings, PERMUTATIONS[0]))
             for permutation in PERMUTATIONS:
-                curve = learners.OURS["coal"].run(settings, problem, permutation, "doubling")
+                curve = learners.LEARNERS["coal"].run(settings, problem, permutation, "doubling")
                 ends = [curve.costs_queried[-1], curve.test_cost[-1], curve.auc, curve.seconds]
                 found[f"{name}|{line}|{permutation}"] = np.array(ends)
                 print(name, line, permutation, ends, flush=True)
@@ -111,7 +111,7 @@ def check(path):
             for number, permutation in enumerate(PERMUTATIONS):
                 ends = kept.get(f"{name}|{line}|{permutation}")
                 if ends is None:
-                    curve = learners.OURS["coal"].run(settings, problem, permutation, "doubling")
+                    curve = learners.LEARNERS["coal"].run(settings, problem, permutation, "doubling")
                     ends = curve.costs_queried[-1], curve.test_cost[-1]
                 curve = played.curve(number)
                 shown = (int(ends[0]), int(curve.costs_queried[-1]), float(ends[1]), float(curve.test_cost[-1]))

@@ -24,11 +24,11 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array, load_npz, save_npz
 
+from baselines.regressors import drawn_costs, predicted_costs
 from coalface import Coal, CoalClassifier, RidgeModel, simulate
 from coalface.data.embedding.embedder import SentenceEmbedder
 from coalface.data.encoding.encoder import Encoder
 from coalface.routing import Router, TradeOff
-from coalface.studies.baselines.regressors import drawn_costs, predicted_costs
 from routing_report import rows_in
 
 SHARES = (0.05, 0.1, 0.2)

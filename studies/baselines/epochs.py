@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from coalface.data.numbers import finite_number
 from coalface.learner.estimator import CoalClassifier
 from coalface.models.online import OnlineModel
-from coalface.studies.baselines import passive
-from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
+
+from . import passive
+from .baseline import Baseline, BaselineRun, Problem
 
 
 def epoch_ends(n_rounds: int, growth: float) -> list[int]:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
 from coalface.data.numbers import finite_number, whole_number
-from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
 
+from .baseline import Baseline, BaselineRun, Problem
 from .labels import Pool
 from .reduced import REDUCED, check_reduced, reduced
 from .strategies import CLASSIFIERS

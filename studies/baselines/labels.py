@@ -23,9 +23,9 @@ from coalface.data.costs import CostScale, check_cost_matrix
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
 from coalface.evaluate.simulation import Progress
-from coalface.studies.baselines import passive
-from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem, dense_rows
 
+from . import passive
+from .baseline import Baseline, BaselineRun, Problem, dense_rows
 from .reduced import REDUCED, check_reduced, reduced
 from .strategies import (
     CLASSIFIERS,

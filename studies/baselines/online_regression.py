@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale
 from coalface.data.numbers import finite_number
 from coalface.errors import InputError
-from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem, dense_rows
 
+from .baseline import Baseline, BaselineRun, Problem, dense_rows
 from .reduced import REDUCED, check_reduced, reduced
 
 _MOST_COLUMNS = 2000

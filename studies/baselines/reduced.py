@@ -10,7 +10,8 @@ from typing import Any
 from coalface.data.dataset import CostDataset
 from coalface.data.numbers import whole_number
 from coalface.data.rows import checked_examples
-from coalface.studies.baselines.baseline import Problem
+
+from .baseline import Problem
 
 REDUCED = {"directions": None, "most_examples": None}
 

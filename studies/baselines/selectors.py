@@ -18,7 +18,8 @@ from threadpoolctl import threadpool_limits
 from coalface.data.costs import CostScale
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
-from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem, dense_rows
+
+from .baseline import Baseline, BaselineRun, Problem, dense_rows
 
 _PARAMETERS = {"selector": "pairwise-classifier", "n_trees": 100, "cost_bounds": (0.0, 1.0)}
 

@@ -20,8 +20,9 @@ from coalface.data.costs import CostScale
 from coalface.data.dataset import CostDataset
 from coalface.data.formats.vw_writer import write_vw_text
 from coalface.errors import CoalfaceError, InputError
-from coalface.studies.baselines import passive
-from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
+
+from . import passive
+from .baseline import Baseline, BaselineRun, Problem
 
 _CONSTANT = 11_650_396  # the feature number of VW's intercept
 _MOST_BITS = 28  # 16 bytes per weight: 4 GiB

@@ -14,9 +14,9 @@ from coalface.kernels.state import NO_ROUNDS, lanes_for
 from coalface.learner.intake import Examples
 from coalface.learner.play import play, start_run
 from coalface.studies import learners
-from coalface.studies.baselines.baseline import order_of
 from coalface.studies.cells import Cell
 from coalface.studies.cuda.playing import DeviceProblem, task_of
+from coalface.studies.learners import order_of
 from tests.kernels.emulated_device import COMPILER, EmulatedDevice
 
 N_ROWS, PERMUTATION = 400, 3
@@ -87,7 +87,7 @@ def assert_same_run(settings, problem):
     task = task_for(settings, problem)
     played = DeviceProblem(EmulatedDevice(), problem, task.cost_bounds).play([task], n_traced=N_ROWS)
     np.testing.assert_array_equal(played.traced[0], questions_on_cpu(settings, problem))
-    curve, expected = played.curve(0), learners.OURS["coal"].run(settings, problem, PERMUTATION, "doubling")
+    curve, expected = played.curve(0), learners.LEARNERS["coal"].run(settings, problem, PERMUTATION, "doubling")
     np.testing.assert_array_equal(curve.costs_queried, expected.costs_queried)
     np.testing.assert_array_equal(curve.examples_queried, expected.examples_queried)
     np.testing.assert_allclose(curve.test_cost, expected.test_cost, rtol=1e-6)
@@ -131,7 +131,7 @@ def test_costs_of_another_scale_give_the_same_questions_and_scaled_test_costs():
     settings = {"cost_bounds": (5.0, 15.0)}
     task = task_for(settings, scaled)
     played = DeviceProblem(EmulatedDevice(), scaled, task.cost_bounds).play([task])
-    expected = learners.OURS["coal"].run(settings, scaled, PERMUTATION, "doubling")
+    expected = learners.LEARNERS["coal"].run(settings, scaled, PERMUTATION, "doubling")
     np.testing.assert_array_equal(played.curve(0).costs_queried, expected.costs_queried)
     np.testing.assert_allclose(played.curve(0).test_cost, expected.test_cost, rtol=1e-6)
 
@@ -144,7 +144,6 @@ def test_costs_of_another_scale_give_the_same_questions_and_scaled_test_costs():
         ("coal", {"model": "forest"}),
         ("coal", {"mellowness": -1.0}),
         ("ridge", {}),
-        ("random-costs", {}),
     ],
 )
 def test_what_the_device_cannot_run_is_left_to_the_cpu(learner, settings):

@@ -1,8 +1,11 @@
 """Small studies that run in a second, and what of their results can be compared."""
 
+from pathlib import Path
+
 from coalface.studies.results import Results
 from coalface.studies.study import Study
 
+STUDIES = Path(__file__).parents[2] / "studies"
 LINES = """
 [settings]
 learning_rate = [0.1, 0.3]
@@ -15,9 +18,10 @@ mellowness = [0.1, 0.01]
 """
 
 
-def small_study(permutations=2, data='["iris"]', lines=LINES):
-    """Twelve cells of a few milliseconds each."""
-    return Study.from_toml(f"data = {data}\npermutations = {permutations}\n{lines}")
+def small_study(permutations=2, data='["iris"]', lines=LINES, plugins=()):
+    """Twelve cells of a few milliseconds each; plug-ins are those of the committed studies."""
+    text = f"plugins = {list(plugins)}\ndata = {data}\npermutations = {permutations}\n{lines}"
+    return Study.from_toml(text, folder=STUDIES, allow_plugins=True)
 
 
 def numbers_of(folder):

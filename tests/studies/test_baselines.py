@@ -6,12 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+from baselines import baseline
 from coalface.data import CostDataset
 from coalface.errors import InputError
 from coalface.evaluate.checkpoints import checkpoint_costs
 from coalface.evaluate.curve import Curve
 from coalface.report.figure_style import RULES
-from coalface.studies.baselines import baseline
 from tests.studies.baseline_problems import BASELINES, order_of, pets, priced
 
 FEW = {"max_labels": 29, "batch_size": 12, "warm_up": 5}

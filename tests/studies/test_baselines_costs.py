@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from baselines.passive import random_mask
 from coalface import CoalClassifier, simulate
 from coalface.errors import InputError
-from coalface.studies.baselines.passive import random_mask
 from tests.studies.baseline_problems import BASELINES, order_of, pets, priced, prices_for, with_table
 
 TEST = pets(40, seed=1)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.sparse import random_array
 
+from baselines.baseline import Problem
 from baselines.reduced import reduced
 from coalface.data import CostDataset
-from coalface.studies.baselines.baseline import Problem
 from tests.studies.baseline_problems import BASELINES, order_of, pets
 
 TRAIN, TEST = pets(70), pets(40, seed=1)

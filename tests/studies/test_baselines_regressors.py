@@ -9,10 +9,10 @@ from scipy.sparse import csr_array
 from sklearn.ensemble import HistGradientBoostingRegressor, RandomForestRegressor
 from sklearn.neighbors import KNeighborsRegressor
 
+from baselines import regressors
+from baselines.regressors import drawn_costs
 from coalface.data import CostDataset
 from coalface.errors import InputError
-from coalface.studies.baselines import regressors
-from coalface.studies.baselines.regressors import drawn_costs
 from coalface.studies.sweep import run_sweep
 from tests.studies.baseline_problems import BASELINES, order_of, pets, priced, prices_for, with_table
 from tests.studies.studies import numbers_of, small_study
@@ -188,7 +188,7 @@ n_trees = 5
 
 
 def test_a_wider_sweep_runs_only_what_is_new_and_two_threads_find_the_same(tmp_path):
-    narrow, wide = small_study(1, lines=LINES), small_study(2, lines=LINES)
+    narrow, wide = (small_study(n, lines=LINES, plugins=["baselines"]) for n in (1, 2))
     assert run_sweep(narrow, tmp_path / "one", "threads", 1).finished == 3
     outcome = run_sweep(wide, tmp_path / "one", "threads", 1)
     assert (outcome.finished_before, outcome.finished, outcome.failed) == (3, 3, 0)

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import coalface
-from coalface.structured.tagging.study_line import TaggerLine
 from coalface.studies import cells
 from coalface.studies.cells import Cell, cells_of, code_of, fingerprint_of, opened, run_cell, save_problem
 from coalface.studies.known.catalogue import load_known
@@ -42,7 +41,7 @@ def test_names_texts_and_the_order_of_settings_do_not():
 
 
 PACKAGE = Path(coalface.__file__).parent
-STEERS_RUNS = ["learner/telling.py", "evaluate/checkpoints.py", "studies/baselines/passive.py"]
+STEERS_RUNS = ["learner/telling.py", "evaluate/checkpoints.py", "studies/learners.py"]
 STEERS_RUNS += [f"{package}/__init__.py" for package in ("data", "files", "kernels", "models", "rounds", "learner")]
 READS_RESULTS = ["studies/report/pages.py", "studies/demo.py"]
 
@@ -53,8 +52,9 @@ def versions_after(tmp_path, monkeypatch):
     copy = tmp_path / "coalface"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(cells, "__file__", str(copy / "studies" / "cells.py"))
-    monkeypatch.setattr(TaggerLine, "sources", (copy / "structured",))
-    study = small_study(lines='[lines.coal]\n[lines.tagger]\nlearner = "tagger"\n[lines.knn]\nlearner = "knn"')
+    lines = '[lines.coal]\n[lines.tagger]\nlearner = "tagger"\n[lines.ridge]\nlearner = "ridge"'
+    study = small_study(lines=lines, plugins=["tagger"])
+    monkeypatch.setattr(type(study.lines[1].learner), "sources", (copy / "structured",))
 
     def versions(file, line):
         source = (PACKAGE / file).read_text(encoding="utf-8")

@@ -22,7 +22,7 @@ permutations = 2
 [lines.coal]
 mellowness = [0.1, 0.01]
 [lines.random]
-learner = "random-costs"
+learner = "ridge"
 """
 
 

@@ -1,5 +1,7 @@
 """A study, its data or the code may change between two sweeps into one folder; a report shows the last sweep."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from coalface.studies.collect_results import collect_results
 from coalface.studies.results import FILE, Results
 from coalface.studies.study import Study
 from coalface.studies.sweep import run_sweep
+from tests.studies.studies import STUDIES
 
 
 @pytest.fixture
@@ -18,7 +21,7 @@ def pets(tmp_path):
     """A folder with a file of data, and a function that runs a study beside it."""
 
     def sweep(text, name="mine"):
-        study = Study.from_toml(f"permutations = 1\n{text}", name, folder=tmp_path)
+        study = Study.from_toml(f"permutations = 1\n{text}", name, folder=tmp_path, allow_plugins=True)
         return run_sweep(study, tmp_path / "out")
 
     write_pets(tmp_path)
@@ -54,7 +57,7 @@ def test_data_that_was_changed_and_changed_back_is_reported_as_it_is_now(pets):
 
 def test_lines_and_data_can_be_taken_out_and_put_back(pets):
     folder, sweep = pets
-    both = 'data = ["iris", "wine"]\n[lines.coal]\n[lines.some]\nlearner = "random-costs"\nshare = 0.5\n'
+    both = 'data = ["iris", "wine"]\n[lines.coal]\n[lines.some]\nmellowness = 0.5\n'
     sweep(both)
     assert sweep('data = ["iris"]\n[lines.coal]').finished == 0
     assert [(run.data, run.line) for run in findings(folder).runs] == [("iris", "coal")]
@@ -95,8 +98,9 @@ def test_a_report_needs_neither_the_data_nor_the_study_file(pets, monkeypatch):
 def test_a_report_of_a_tagging_sweep_constructs_no_learner(pets, monkeypatch):
     folder, sweep = pets
     (folder / "words.conll").write_text("the D\ndog N\n\na D\ncat N\n\n" * 10)
-    tagged = '[data.words]\ntrain = "words.conll"\n[lines.tagger]\nlearner = "tagger"\n[lines.all]\n'
-    assert sweep(tagged + 'learner = "tagger"\nrule = "passive"\n').finished == 2
+    shutil.copy(STUDIES / "tagger.py", folder)
+    tagged = 'plugins = ["tagger"]\n[data.words]\ntrain = "words.conll"\n[lines.tagger]\nlearner = "tagger"\n'
+    assert sweep(tagged + '[lines.all]\nlearner = "tagger"\nrule = "passive"\n').finished == 2
 
     def unconstructible(*_, **__):
         raise AssertionError("a learner was constructed")

@@ -11,18 +11,38 @@ from coalface.studies.results import Results
 from coalface.studies.study import Study
 from tests.cli.commands import refused, run
 
-LEARNER = '''
-"""A baseline that asks for a part of the costs."""
+LEARNER = """
+"A learner that asks for all costs until it has a part of them."
 
-from coalface.studies.baselines.baseline import Baseline
-from coalface.studies.baselines.passive import RANDOM_COSTS
+from coalface import CoalClassifier, simulate
+from coalface.studies.learners import order_of
 
 from .amounts import SHARE
 
-DEFAULTS = {**RANDOM_COSTS.parameters, "share": SHARE}
-HALF = Baseline("half", "costs", DEFAULTS, RANDOM_COSTS.check_values, RANDOM_COSTS.run_on)
-LEARNERS = [HALF]
-'''
+
+class Half:
+    name, asks, parameters, sources, package, is_linear = "half", "costs", {}, (), "", True
+
+    def check(self, settings, n_labels):
+        "All settings are fine."
+
+    def run(self, settings, problem, permutation, checkpoints, progress=None):
+        train, test = problem
+        budget = {"costs": int(SHARE * train.cost.size)}
+        return simulate(
+            CoalClassifier(train.classes, model="online", rule="passive", budget=budget),
+            train.X,
+            train.cost,
+            X_test=test.X,
+            cost_test=test.cost,
+            order=order_of(permutation, len(train)),
+            checkpoints=checkpoints,
+            progress=progress,
+        )
+
+
+LEARNERS = [Half()]
+"""
 DATA = """
 from coalface.studies.known import load_known
 

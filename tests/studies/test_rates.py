@@ -17,6 +17,7 @@ from tests.studies.made_findings import a_run, findings
 
 STUDIES = Path(__file__).parents[2] / "studies"
 STUDY = """
+plugins = ["baselines"]
 data = ["iris"]
 permutations = 2
 
@@ -36,7 +37,7 @@ learning_rate = 0.3
 @pytest.fixture
 def automatic(monkeypatch):
     """A stand-in for a learner whose default rate and warm-up are words; it takes 0.3 and 5 for them."""
-    coal = copy(learners.OURS["coal"])
+    coal = copy(learners.LEARNERS["coal"])
     check, run = coal.check, coal.run
     meant = {"learning_rate": 0.3, "rule.warm_up": 5}
 
@@ -55,7 +56,7 @@ def rows_of(path):
 
 
 def test_a_line_without_a_rate_has_the_word_and_is_one_cell_per_permutation(automatic):
-    study = Study.from_toml(STUDY)
+    study = Study.from_toml(STUDY, folder=STUDIES, allow_plugins=True)
     default = study.lines[1]
     assert (default.settings, default.rates) == ({}, ("auto",))
     cells = [cell for cell in cells_of(study, {"iris": "a"}, code_of(study)) if cell.line == "default"]
@@ -64,7 +65,7 @@ def test_a_line_without_a_rate_has_the_word_and_is_one_cell_per_permutation(auto
 
 
 def test_a_sweep_its_tables_and_its_report_have_the_word(automatic, tmp_path):
-    study = Study.from_toml(STUDY)
+    study = Study.from_toml(STUDY, folder=STUDIES, allow_plugins=True)
     outcome = run_sweep(study, tmp_path, workers=1)
     assert (outcome.finished, outcome.failed) == (2 * 4, 0)
     page = write_report_of(tmp_path).read_text(encoding="utf-8")
@@ -88,7 +89,9 @@ def test_the_word_is_what_the_learner_makes_of_it(automatic, tmp_path):
 
 
 def test_the_time_of_such_a_line_is_estimated(automatic):
-    found = {row.line: row.seconds_each for row in estimates(Study.from_toml(STUDY))}
+    found = {
+        row.line: row.seconds_each for row in estimates(Study.from_toml(STUDY, folder=STUDIES, allow_plugins=True))
+    }
     assert found["default"] > 0
 
 

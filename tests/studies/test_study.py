@@ -12,6 +12,7 @@ from coalface.studies.cells import cells_of, code_of, run_cell
 from coalface.studies.known.catalogue import load_known
 from coalface.studies.learners import order_of
 from coalface.studies.study import Study
+from tests.studies.studies import STUDIES
 
 WHOLE = """name = "whole"
 title = "Everything"
@@ -20,6 +21,7 @@ permutations = 3
 first_permutation = 5
 checkpoints = [100, 200]
 baseline = "coal 0.1"
+plugins = ["baselines"]
 data = ["digits", "iris"]
 
 [settings]
@@ -37,7 +39,7 @@ share = 0.5
 
 
 def test_lists_multiply_into_lines_and_learning_rates_into_cells():
-    study = Study.from_toml(WHOLE.replace("coal 0.1", "half"))
+    study = Study.from_toml(WHOLE.replace("coal 0.1", "half"), folder=STUDIES, allow_plugins=True)
     names = ["coal 0.1 shadow", "coal 0.1 derivative", "coal 0.01 shadow", "coal 0.01 derivative", "half"]
     assert [line.name for line in study.lines] == names
     assert study.lines[1].settings == {"mellowness": 0.1, "model.sensitivity": "derivative", "rule.warm_up": 5}
@@ -115,9 +117,9 @@ def test_what_is_not_said_has_a_default():
             '"random-costs"',
             '"guess"',
             "lines.half",
-            "learner must be one of coal, .*, tagger, or of a plug-in .*, got 'guess'",
+            "learner must be one of coal, ridge, or of a plug-in .*, got 'guess'",
         ),
-        ("[lines.half]", "[lines.coal]", "line 18", "must be TOML: Cannot declare"),
+        ("[lines.half]", "[lines.coal]", "line 19", "must be TOML: Cannot declare"),
         ("[0.1, 0.01]", "[]", "lines.coal", "mellowness must have at least one value"),
         ("[0.1, 0.3]", "[]", "settings", "learning_rate must have at least one value"),
         ("[0.1, 0.3]", "[1, 1.0]", "settings", r"learning_rate must have each value once, got \[1, 1.0\]"),
@@ -136,7 +138,7 @@ def test_a_mistake_is_one_line_with_its_table_and_rule(old, new, place, rule):
     text = text.replace("[0.1, 0.01]", "[0.1, -1]") if "mellowness = -3" in new else text
     assert old in text
     with pytest.raises(StudyError, match=rule) as caught:
-        Study.from_toml(text.replace(old, new, 1), file="mine.toml")
+        Study.from_toml(text.replace(old, new, 1), folder=STUDIES, file="mine.toml", allow_plugins=True)
     message = str(caught.value)
     assert message.startswith(f"mine.toml, {place}: " if "." in place or place == "settings" else "mine.toml")
     assert place in message

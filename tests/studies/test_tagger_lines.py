@@ -7,10 +7,9 @@ from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.conll import Sentence, examples_of_words
 from coalface.errors import InputError
 from coalface.structured import SequenceTagger
-from coalface.structured.tagging.study_line import TAGGER, tagging_curve
-from coalface.studies.learners import find_learner
-from coalface.studies.study import Study
+from tagger import TAGGER, tagging_curve
 from tests.structured.made_sentences import made
+from tests.studies.studies import small_study
 
 CLASSES = np.array(["B-LOC", "B-PER", "I-LOC", "I-PER", "O"])
 
@@ -36,13 +35,9 @@ def test_the_curve_ends_where_the_tagger_would_have_ended():
     assert 150 <= curve.costs_queried[1] < 160
 
 
-def test_a_study_finds_the_tagger_by_its_entry_point():
-    assert find_learner("tagger") is TAGGER
-
-
 def test_a_study_can_have_taggers_in_its_lines():
     lines = '[lines.passive]\nlearner = "tagger"\nrule = "passive"\n[lines.coal]\nlearner = "tagger"\nhistory = [0, 1]'
-    study = Study.from_toml(f'data = ["digits"]\n{lines}')
+    study = small_study(lines=lines, plugins=["tagger"])
     assert [line.rule for line in study.lines] == ["passive", "coal", "coal"]
     problem = TrainTest(data_of(*made(60)), data_of(*made(20, seed=1)))
     passive = TAGGER.run({"rule": "passive"}, problem, permutation=0, checkpoints="doubling")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from coalface.doors import door_of
 
 if TYPE_CHECKING:
-    from coalface.evaluate.checkpoints import Checkpoint as Checkpoint, CheckpointPlan as CheckpointPlan
-    from coalface.evaluate.checkpoints import CheckpointRecorder as CheckpointRecorder, Checkpoints as Checkpoints
-    from coalface.evaluate.checkpoints import checkpoint_costs as checkpoint_costs, doubling_costs as doubling_costs
+    from coalface.evaluate.checkpoints import Checkpoint as Checkpoint, CheckpointRecorder as CheckpointRecorder
+    from coalface.evaluate.checkpoints import Checkpoints as Checkpoints, checkpoint_costs as checkpoint_costs
+    from coalface.evaluate.checkpoints import doubling_costs as doubling_costs
     from coalface.evaluate.curve import Curve as Curve
     from coalface.evaluate.features import TopFeature as TopFeature, top_features as top_features
     from coalface.evaluate.logged import LoggedReport as LoggedReport, evaluate_lines as evaluate_lines

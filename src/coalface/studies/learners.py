@@ -1,22 +1,22 @@
-"""The learners that a line can name: ours with any of their rules, baselines, those of plug-ins and packages."""
+"""The learners that a line can name: ours with any of their rules, and those of plug-ins."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from coalface.data import CostDataset, CostScale, TrainTest, whole_number
 from coalface.errors import InputError
 from coalface.evaluate import Checkpoints, Curve, Progress, simulate
 from coalface.learner import Coal, CoalClassifier, by_path, nested, unit_saving
-from coalface.studies.baselines import BASELINES
-from coalface.studies.baselines.baseline import order_of
 from coalface.studies.plugins import Plugin
 
 
 class StudyLearner(Protocol):
-    """What runs the lines of a study that name it: a classifier of ours, a baseline, or one that a package installs.
+    """What runs the lines of a study that name it: a classifier of ours, or a learner of a plug-in.
 
     ``parameters`` are the settings that a line may have, with their defaults. ``asks`` is "costs", or "labels" where a
     question is for a true label. ``sources`` are the folders of more code that determines the results, and ``package``
@@ -109,15 +109,22 @@ class _Classifier:
         )
 
 
-OURS: dict[str, StudyLearner] = {name: _Classifier(name, new) for name, new in CLASSIFIERS.items()}
-LEARNERS: dict[str, StudyLearner] = {**OURS, **BASELINES}
-GROUP = "coalface.study_learners"  # of entry points, by which other packages offer learners of studies
+LEARNERS: dict[str, StudyLearner] = {name: _Classifier(name, new) for name, new in CLASSIFIERS.items()}
+
+
+def order_of(permutation: int, n_rows: int) -> NDArray[np.int64]:
+    """The order of the training rows in a permutation.
+
+    >>> order_of(0, 4).tolist() == order_of(0, 4).tolist() != order_of(1, 4).tolist()
+    True
+    """
+    return np.random.default_rng(permutation).permutation(n_rows)
 
 
 def find_learner(name: Any, plugins: Sequence[Plugin] = ()) -> StudyLearner:
-    """The learner of this name: a plug-in's, ours, a baseline, or one that an installed package offers.
+    """The learner of this name: a plug-in's, or ours.
 
-    >>> "mellowness" in find_learner("coal").parameters, "mellowness" in find_learner("random-costs").parameters
+    >>> "learning_rate" in find_learner("coal").parameters, "learning_rate" in find_learner("ridge").parameters
     (True, False)
     """
     if not isinstance(name, str):
@@ -125,12 +132,7 @@ def find_learner(name: Any, plugins: Sequence[Plugin] = ()) -> StudyLearner:
     for known in (*(plugin.learners for plugin in plugins), LEARNERS):
         if name in known:
             return known[name]
-    offered = entry_points(group=GROUP)
-    if name not in offered.names:
-        names = ", ".join([*LEARNERS, *sorted(offered.names)])
-        raise InputError(f"learner must be one of {names}, or of a plug-in that plugins names, got {name!r}")
-    installed: StudyLearner = offered[name].load()
-    return installed
+    raise InputError(f"learner must be one of {', '.join(LEARNERS)}, or of a plug-in that plugins names, got {name!r}")
 
 
 def is_one_list(name: str) -> bool:

@@ -26,12 +26,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from coalface.data import is_whole
 from coalface.errors import InputError, StudyError
 from coalface.evaluate import Checkpoints, checkpoint_costs
-from coalface.studies.baselines import Baseline
 from coalface.studies.learners import LEARNERS, TUNED, Rate, StudyLearner, as_rate, find_learner, is_one_list
 from coalface.studies.plugins import Plugin
 from coalface.studies.sources import Source, named_sources, table_source
@@ -140,7 +140,7 @@ class Study:
 
         ``offered`` has what was noted of the learners of plug-ins, by name; no plug-in is run.
         """
-        learners = {name: Baseline(name, check_values=_unused, run_on=_unused, **offered[name]) for name in offered}
+        learners: dict[str, Any] = {name: SimpleNamespace(name=name, **offered[name]) for name in offered}
         reader = _StudyReader(tomllib.loads(text), "study.toml", recorded=learners)
         return reader.study(text, name, tuple(map(Source, data_names)))
 
@@ -336,10 +336,6 @@ def _by_path(table: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:
 def _is_known(key: str, known: Sequence[str]) -> bool:
     """Whether a learner has the setting; its model, which another setting chooses, checks the model's own."""
     return key in known or (key.startswith("model.") and "model" in known)
-
-
-def _unused(*_: Any) -> Any:
-    """A placeholder that a report never calls."""
 
 
 def _listed(value: Any) -> list[Any]:

@@ -27,7 +27,6 @@ from coalface.kernels import (
 from coalface.learner import settings_of
 from coalface.models import OnlineModel
 from coalface.studies import learners
-from coalface.studies.baselines.baseline import order_of
 from coalface.studies.cells import Cell
 
 MOST_LABELS = 1000
@@ -135,7 +134,7 @@ class DeviceProblem:
         wanted = checkpoint_costs(checkpoints, self.n_labels, self.n_rows)
         targets = np.union1d(wanted, doubling_costs(self.n_labels, self.n_rows)).astype(np.int64)
         records, permutations = packed(tasks)
-        orders = np.array([order_of(permutation, self.n_rows) for permutation in permutations], np.int32)
+        orders = np.array([learners.order_of(permutation, self.n_rows) for permutation in permutations], np.int32)
         arrays = {
             **self._data,
             "orders": self.device.put(orders),

@@ -10,7 +10,8 @@ from coalface.errors import InputError
 from coalface.evaluate import Progress
 from coalface.learner import CoalClassifier, best_labels
 from coalface.models import OnlineModel
-from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem
+
+from .baseline import Baseline, BaselineRun, Problem
 
 PARAMETERS = {"learning_rate": 0.5, "accumulator": "adax", "fit_intercept": True, "cost_bounds": (0.0, 1.0)}
 OF_THE_MODEL = ("learning_rate", "accumulator", "fit_intercept")

@@ -1,4 +1,4 @@
-"""The tagger as a learner of studies, which find it by its entry point, and one simulated run over sentences."""
+"""The tagger as the learner ``tagger`` of studies with ``plugins = ["tagger"]``: a simulated run over sentences."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface import structured
 from coalface.data import CostDataset, TrainTest
 from coalface.errors import InputError
 from coalface.evaluate import Checkpoint, CheckpointRecorder, Curve
@@ -33,7 +34,7 @@ class TaggerLine:
     """
 
     name, asks, package, is_linear = "tagger", "costs", "", True
-    sources = (Path(__file__).parents[1],)
+    sources = (Path(structured.__file__).parent,)
 
     def __init__(self) -> None:
         own = SequenceTagger().get_params(deep=False)
@@ -76,6 +77,7 @@ def _argument(setting: str) -> str:
 
 
 TAGGER = TaggerLine()
+LEARNERS = (TAGGER,)
 
 
 def tagging_curve(

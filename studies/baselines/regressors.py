@@ -20,8 +20,9 @@ from threadpoolctl import threadpool_limits
 
 from coalface.data import CostScale, whole_number
 from coalface.errors import InputError
-from coalface.evaluate import CheckpointPlan
-from coalface.studies.baselines.baseline import Baseline, BaselineRun, Problem, dense_rows
+
+from .baseline import Baseline, BaselineRun, Problem, dense_rows
+from .plan import CheckpointPlan
 
 _DRAWN = ("costs", "examples")
 _PARAMETERS = {"drawn": "costs", "cost_bounds": (0.0, 1.0)}

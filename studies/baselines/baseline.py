@@ -12,18 +12,12 @@ from numpy.typing import NDArray
 
 from coalface.data import CostDataset, CostScale, TrainTest, check_cost, whole_number
 from coalface.errors import InputError
-from coalface.evaluate import CheckpointPlan, Checkpoints, Curve, Order, Progress, checkpoint_costs
+from coalface.evaluate import Checkpoints, Curve, Order, Progress, checkpoint_costs
+from coalface.studies.learners import order_of
+
+from .plan import CheckpointPlan
 
 _MOST_NUMBERS = 20_000_000  # of a dense table: 160 MB
-
-
-def order_of(permutation: int, n_rows: int) -> NDArray[np.int64]:
-    """The order of the training rows in a permutation.
-
-    >>> order_of(0, 4).tolist() == order_of(0, 4).tolist() != order_of(1, 4).tolist()
-    True
-    """
-    return np.random.default_rng(permutation).permutation(n_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,9 +207,9 @@ class Baseline:
 
         The run calls ``progress(done, total)`` from time to time; an exception from it ends the run.
 
-        >>> from coalface.studies.baselines import BASELINES
+        >>> from baselines.passive import RANDOM_COSTS
         >>> data = CostDataset.from_labels([[0.0, 1.0], [1.0, 0.0]] * 20, ["a", "b"] * 20)
-        >>> curve = BASELINES["random-costs"].curve({"share": 0.5}, data, data, order=range(40))
+        >>> curve = RANDOM_COSTS.curve({"share": 0.5}, data, data, order=range(40))
         >>> int(curve.rounds[-1]), float(curve.test_cost[-1])
         (40, 0.0)
         """
