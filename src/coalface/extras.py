@@ -20,7 +20,6 @@ EXTRAS = {  # by module
     "safetensors": "embeddings",
     "skactiveml": "compare",
     "sqlalchemy": "app",
-    "tokenizers": "embeddings",
     "tomlkit": "app",
     "uvicorn": "app",
     "vowpalwabbit": "compare",

@@ -28,7 +28,7 @@ def write_tiny_bert(folder, seed=0, **changed):
     config = {**CONFIG, **changed}
     save_file(_tensors(len(pieces), config, np.random.default_rng(seed)), folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps(config))
-    _tokenizer(pieces).save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer_of(pieces)))
     return folder
 
 
@@ -53,18 +53,44 @@ def _tensors(n_pieces, config, rng):
     return {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
 
 
-def _tokenizer(pieces):
-    from tokenizers import Tokenizer
-    from tokenizers.models import WordPiece
-    from tokenizers.normalizers import BertNormalizer
-    from tokenizers.pre_tokenizers import BertPreTokenizer
-    from tokenizers.processors import TemplateProcessing
-
+def tokenizer_of(pieces, lowercase=True, strip_accents=None):
+    """A ``tokenizer.json`` with these word pieces; [PAD], [UNK], [CLS] and [SEP] are the first."""
     number = {piece: place for place, piece in enumerate(pieces)}
-    tokenizer = Tokenizer(WordPiece(number, unk_token="[UNK]"))
-    tokenizer.normalizer, tokenizer.pre_tokenizer = BertNormalizer(), BertPreTokenizer()
-    ends = [(name, number[name]) for name in ("[CLS]", "[SEP]")]
-    tokenizer.post_processor = TemplateProcessing(single="[CLS] $A [SEP]", special_tokens=ends)
-    tokenizer.enable_truncation(5)  # files of models may have limits of their own, which do not count
-    tokenizer.enable_padding(length=8)
-    return tokenizer
+    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
+    ends = {name: {"id": name, "ids": [number[name]], "tokens": [name]} for name in ("[CLS]", "[SEP]")}
+    cls, text, sep = {"SpecialToken": {"id": "[CLS]"}}, {"Sequence": {"id": "A"}}, {"SpecialToken": {"id": "[SEP]"}}
+    for part in (cls["SpecialToken"], text["Sequence"], sep["SpecialToken"]):
+        part["type_id"] = 0
+    return {
+        "version": "1.0",
+        "truncation": {
+            "max_length": 5,
+            "strategy": "LongestFirst",
+            "stride": 0,
+            "direction": "Right",
+        },  # does not count
+        "padding": None,
+        "added_tokens": [{"id": number[piece], "content": piece, **flags} for piece in pieces[:4]],
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": strip_accents,
+            "lowercase": lowercase,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [cls, text, sep],
+            "pair": [cls, text, sep],
+            "special_tokens": ends,
+        },
+        "decoder": None,
+        "model": {
+            "type": "WordPiece",
+            "unk_token": "[UNK]",
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": number,
+        },
+    }

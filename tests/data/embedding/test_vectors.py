@@ -79,7 +79,7 @@ def test_a_folder_that_is_not_a_sentence_encoder_is_refused_in_one_line(tiny, tm
 @pytest.fixture(scope="module")
 def minilm():
     """all-MiniLM-L6-v2 itself."""
-    pytest.importorskip("tokenizers", reason=NEEDED)
+    pytest.importorskip("safetensors", reason=NEEDED)
     try:
         minilm_folder()
     except InputError as problem:

@@ -62,10 +62,10 @@ def test_other_weights_under_the_name_minilm_are_refused(tiny, monkeypatch):
 
 
 def test_a_missing_package_is_one_line_that_names_the_extra(tmp_path, tiny, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    monkeypatch.setitem(sys.modules, "safetensors", None)
     copied = tmp_path / "copied"
     copied.mkdir()
     for file in tiny.iterdir():
         (copied / file.name).write_bytes(file.read_bytes())
-    with pytest.raises(InputError, match=r"need tokenizers. Run: pip install 'coalface\[embeddings\]'"):
+    with pytest.raises(InputError, match=r"needs safetensors, which .* pip install 'coalface\[embeddings\]'"):
         SentenceEmbedder(copied)(["my parcel"])

@@ -7,16 +7,15 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.embedding.bert import Bert
+from coalface.data.embedding.word_pieces import WordPieces
 from coalface.errors import FileFormatError, InputError, in_one_line
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+from coalface.extras import needed_for
 
 WEIGHTS, CONFIG, PIECES = "model.safetensors", "config.json", "tokenizer.json"
 FILES = (WEIGHTS, CONFIG, PIECES)
@@ -35,12 +34,13 @@ class SentenceModel(NamedTuple):
     fingerprint: str
     pieces_hash: str
     bert: Bert
-    tokenizer: "Tokenizer"
+    word_pieces: WordPieces
 
     def pieces(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
         """The numbers of the word pieces of each text, cut off at 256."""
         valid = [text.encode("utf-8", "replace").decode() for text in texts]  # half a character is an error otherwise
-        return [np.array(found.ids, np.int64) for found in self.tokenizer.encode_batch(valid)]
+        most = min(_MOST_PIECES, len(self.bert.positions))
+        return [np.array(self.word_pieces.numbers(text, most), np.int64) for text in valid]
 
 
 def read_folder(folder: Path, wanted: str | None = None) -> SentenceModel:
@@ -63,31 +63,22 @@ def _read(folder: Path, stamps: tuple[tuple[int, int], ...], wanted: str | None)
         raise InputError(
             f"{folder / WEIGHTS} must have the SHA-256 {wanted}, got {fingerprint}. Install the original file."
         )
-    try:
+    with needed_for("A sentence encoder"):
         from safetensors import SafetensorError
         from safetensors.numpy import load
-        from tokenizers import Tokenizer
-    except ImportError as problem:
-        raise InputError(f"Sentence embeddings need {problem.name}. Run: pip install 'coalface[embeddings]'") from None
     try:
         bert = Bert.of(load(weights), json.loads((folder / CONFIG).read_text(encoding="utf-8")))
-        tokenizer = Tokenizer.from_buffer(pieces)
+        word_pieces = WordPieces.of(json.loads(pieces))
     except FileFormatError as problem:
         raise FileFormatError(f"{folder} is not a sentence encoder: {problem}. Choose another folder.") from None
     except (SafetensorError, ValueError) as problem:
         raise FileFormatError(f"{folder} is not a sentence encoder: {in_one_line(problem)}. Restore it.") from None
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(min(_MOST_PIECES, len(bert.positions)))
-    _check_vocabulary(folder, bert, tokenizer)
-    return SentenceModel(fingerprint, sha256(pieces).hexdigest(), bert, tokenizer)
-
-
-def _check_vocabulary(folder: Path, bert: Bert, tokenizer: Any) -> None:
-    if tokenizer.get_vocab_size() > len(bert.words):
+    if word_pieces.size > len(bert.words):
         raise FileFormatError(
             f"{folder / PIECES} must have at most the {len(bert.words):,} word pieces of the weights, got "
-            f"{tokenizer.get_vocab_size():,}. Use the files of one model."
+            f"{word_pieces.size:,}. Use the files of one model."
         )
+    return SentenceModel(fingerprint, sha256(pieces).hexdigest(), bert, word_pieces)
 
 
 def minilm_folder() -> Path:
