@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hatchling.metadata.core import ProjectMetadata
+from hatchling.metadata.spec import DEFAULT_METADATA_VERSION, get_core_metadata_constructors
+from hatchling.plugin.manager import PluginManager
 
 import coalface
 from coalface import data
@@ -79,6 +82,22 @@ def test_every_name_of_the_data_package_can_be_imported_and_others_are_refused()
     assert dir(data) == sorted(data.__all__)
     with pytest.raises(AttributeError, match=r"'coalface.data' has no attribute 'read_everything'"):
         data.read_everything  # noqa: B018
+
+
+@pytest.mark.parametrize("repository", ["", "https://host.example/us/coalface"])
+def test_every_link_of_the_page_on_pypi_is_absolute(monkeypatch, repository):
+    monkeypatch.setenv("COALFACE_REPOSITORY", repository)
+    project = ProjectMetadata(str(ROOT), PluginManager())
+    text = get_core_metadata_constructors()[DEFAULT_METADATA_VERSION](project)
+    fields, page = text.split("\n\n", 1)
+    links = re.findall(r"\]\(([^)]*)\)", page)
+    assert links
+    assert all(link.startswith("https://") for link in links)
+    assert "](" in (ROOT / "README.md").read_text(encoding="utf-8").replace("](https://", "")
+    ours = [link for link in links if repository and link.startswith(repository)]
+    assert all((ROOT / re.sub(r"^.*/(blob|raw)/HEAD/|#.*", "", link)).exists() for link in ours)
+    assert len(ours) == (len(links) - 1 if repository else 0)  # the other one leads to the paper
+    assert (f"Project-URL: Source, {repository}" in fields) == bool(repository)
 
 
 @pytest.mark.slow
