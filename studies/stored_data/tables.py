@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from coalface.data.dataset import CostDataset, TrainTest
 from coalface.data.formats.aslib import standardised
-from coalface.data.formats.text_lines import csv_rows, spells_number
+from coalface.data.formats.csv_form import csv_rows
+from coalface.data.formats.text_lines import spells_number
 from coalface.data.labels import label_codes, label_texts, labels_from_text
 from coalface.errors import FileFormatError, InputError
 from coalface.kernels.words import LARGEST

@@ -140,7 +140,8 @@ def test_an_unknown_option_gets_the_possible_ones_and_a_suggestion(tmp_path):
         read_dataset(tmp_path / "a.csv", lable="kind")
     assert str(caught.value) == (
         "The csv format has no option 'lable'. Did you mean 'label'? "
-        "The options are label, cost_matrix, classes, ignore, text, id, encoder, embed, name."
+        "The options are label, cost_matrix, classes, ignore, text, id, encoder, embed, name, separator, decimal, "
+        "encoding."
     )
     with pytest.raises(InputError, match=r"no option 'test_fracton'. The options are label"):
         read_dataset(tmp_path / "a.csv", test_fracton=0.2)

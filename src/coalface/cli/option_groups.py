@@ -62,6 +62,9 @@ class ColumnOptions(OptionGroup):
 class ExampleOptions(ColumnOptions):
     """The options of a reader of examples, whose costs are not used."""
 
+    separator: options.Separator = None
+    decimal: options.Decimal = None
+    encoding: options.Encoding = None
     features: options.Features = None
     format: options.Format = "auto"
     reader: options.Reader = None
@@ -72,7 +75,8 @@ class ExampleOptions(ColumnOptions):
         >>> ExampleOptions(label="kind", reader=["bits=20"], id="nr").given()
         {'bits': 20, 'label': 'kind', 'id': 'nr'}
         """
-        return {**reader_options(self.reader), **super().given(), **given(embed=embedder_in(self.features))}
+        form = given(separator=self.separator, decimal=self.decimal, encoding=self.encoding)
+        return {**reader_options(self.reader), **super().given(), **form, **given(embed=embedder_in(self.features))}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ READER_OPTIONS = frozenset(  # of all formats
     (
         *("bits", "classes", "cost_matrix", "encoder", "feature_names", "features", "first_label", "grouped", "id"),
         *("ignore", "keep", "label", "labels", "n_features", "name", "ngrams", "skips", "tag", "targets", "text"),
-        *("embed", "verify", "word", "zero_based"),
+        *("decimal", "embed", "encoding", "separator", "verify", "word", "zero_based"),
     )
 )
 _INTEGERS = {"bits", "n_features", "first_label", "word", "tag"}

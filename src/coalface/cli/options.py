@@ -52,6 +52,11 @@ Text = Annotated[
     list[str] | None,
     typer.Option("--text", metavar="COLUMN", help="A column of texts, if it is not recognised; may be repeated."),
 ]
+Separator = Annotated[
+    str | None, typer.Option(help='CSV: what separates cells, such as ";" or tab; by default, the first lines show it.')
+]
+Decimal = Annotated[str | None, typer.Option(metavar="MARK", help='CSV: the decimal mark, "." or ",".')]
+Encoding = Annotated[str | None, typer.Option(help="CSV: the encoding, such as utf-8, cp1252 or utf-16.")]
 Features = Annotated[
     str | None,
     typer.Option(

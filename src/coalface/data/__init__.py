@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from coalface.data.alignment import read_aligned as read_aligned
     from coalface.data.costs import CostScale as CostScale, as_cost_array as as_cost_array, check_cost as check_cost
     from coalface.data.costs import check_cost_matrix as check_cost_matrix, check_mask as check_mask
-    from coalface.data.costs import per_label as per_label
+    from coalface.data.costs import COST_PREFIX as COST_PREFIX, per_label as per_label
     from coalface.data.dataset import CostDataset as CostDataset, DatasetStatistics as DatasetStatistics
     from coalface.data.dataset import TrainTest as TrainTest
     from coalface.data.embedding.embedder import Embedder as Embedder, SentenceEmbedder as SentenceEmbedder
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from coalface.data.formats.conllu import Tree as Tree, lines_with_heads as lines_with_heads
     from coalface.data.formats.conllu import reaches_root as reaches_root, read_trees as read_trees
     from coalface.data.formats.cost_matrix import read_cost_matrix as read_cost_matrix
+    from coalface.data.formats.csv_form import csv_rows as csv_rows
     from coalface.data.formats.csv_table import check_header as check_header
     from coalface.data.formats.hierarchy_folder import nearest_costs as nearest_costs
-    from coalface.data.formats.raw_table import COST_PREFIX as COST_PREFIX
     from coalface.data.formats.readers import PARTS as PARTS, TABLES as TABLES, format_of as format_of
     from coalface.data.formats.readers import holds_train_test as holds_train_test, is_fetched as is_fetched
     from coalface.data.formats.readers import open_fetched as open_fetched, read_dataset as read_dataset
     from coalface.data.formats.readers import read_train_test as read_train_test, write_dataset as write_dataset
     from coalface.data.formats.records import json_records as json_records, parquet_records as parquet_records
     from coalface.data.formats.records import table_records as table_records
-    from coalface.data.formats.text_lines import as_written as as_written, csv_rows as csv_rows, harmless as harmless
+    from coalface.data.formats.text_lines import as_written as as_written, harmless as harmless
     from coalface.data.formats.text_lines import lines_of_file as lines_of_file, read_lines as read_lines
     from coalface.data.formats.text_lines import spells_number as spells_number
     from coalface.data.formats.vw_writer import write_vw_text as write_vw_text

@@ -11,6 +11,7 @@ from coalface.data.frames import by_label
 from coalface.errors import InputError, in_one_line, shortened
 
 Costs = NDArray[np.float32]
+COST_PREFIX = "cost:"  # of the name of a column with the costs of a label
 _LARGEST_OFFSET = np.float32(1e30)  # of the range of costs, so that sums fit into 32 bits
 
 

@@ -4,6 +4,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -102,9 +103,10 @@ def warn_of_doubts(name: str, cells: Cells, *, may_be_id: bool) -> None:
     known = [as_text(cell).strip() for cell in islice((cell for cell in cells if not is_missing(cell)), _LOOKED_AT)]
     dates, numbers = (list(filter(form.fullmatch, known)) for form in (_DATE, _NUMBER))
     if 2 * len(dates) > len(known):
-        _warn_of_form(name, f"dates such as {dates[0]!r:.40}", "2026-03-02 08:00")
+        _warn_of_form(name, f"dates such as {dates[0]!r:.40}", "Write them as 2026-03-02 08:00")
     elif 2 * len(numbers) > len(known):
-        _warn_of_form(name, f"numbers such as {numbers[0]!r:.40}", "3.5")
+        way = "Write them as 3.5, read CSV with decimal=','"
+        _warn_of_form(name, f"numbers such as {numbers[0]!r:.40}", way, {"decimal": ","})
     elif may_be_id and _may_be_ids(known) and _differ([cell for cell in cells if not is_missing(cell)]):
         warnings.warn(
             DoubtfulColumnWarning(
@@ -117,11 +119,12 @@ def warn_of_doubts(name: str, cells: Cells, *, may_be_id: bool) -> None:
         )
 
 
-def _warn_of_form(name: str, found: str, form: str) -> None:
+def _warn_of_form(name: str, found: str, way: str, remedy: Mapping[str, object] = MappingProxyType({})) -> None:
     warnings.warn(
         DoubtfulColumnWarning(
-            f"Column {name!r} was read as words, because it has {found}. Write them as {form}, or name the column "
-            "under text or category to keep it as it is."
+            f"Column {name!r} was read as words, because it has {found}. {way}, or name the column under text or "
+            "category to keep it as it is.",
+            remedy=remedy,
         ),
         stacklevel=5,
     )

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from coalface.data.costs import check_cost_matrix
-from coalface.data.formats.text_lines import csv_rows, spells_number
+from coalface.data.formats.csv_form import csv_rows
+from coalface.data.formats.text_lines import spells_number
 from coalface.data.labels import label_texts
 from coalface.errors import FileFormatError, InputError, listed
 

@@ -17,14 +17,15 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.costs import COST_PREFIX
 from coalface.data.dataset import CostDataset
 from coalface.data.encoding.cells import says_missing
 from coalface.data.encoding.table import Table, table_of
 from coalface.data.formats.compression import packed_write
+from coalface.data.formats.csv_form import CsvForm, CsvRows, formed_rows, rows_again, rows_of_lines
 from coalface.data.formats.raw_table import (
-    COST_PREFIX,
+    CsvKeywords,
     NotANumberError,
-    TableKeywords,
     TableOptions,
     absent,
     bad_cost,
@@ -35,7 +36,7 @@ from coalface.data.formats.raw_table import (
     missing_labels,
     table_reader,
 )
-from coalface.data.formats.text_lines import CsvRows, csv_rows, rows_of_lines, spells_number
+from coalface.data.formats.text_lines import spells_number
 from coalface.data.labels import label_texts
 from coalface.data.streams.contract import Row, TableBlocks
 from coalface.data.streams.line_source import LineSource, Position
@@ -57,7 +58,7 @@ class _Layout:
 
 
 @table_reader
-def read_csv(path: str | os.PathLike[str], **options: Unpack[TableKeywords]) -> CostDataset:
+def read_csv(path: str | os.PathLike[str], **options: Unpack[CsvKeywords]) -> CostDataset:
     r"""The dataset of a CSV file, plain, gzip or zstd.
 
     With ``label``, costs are 0/1 or come from ``cost_matrix``. Its rows and columns are the labels in ascending order
@@ -68,6 +69,9 @@ def read_csv(path: str | os.PathLike[str], **options: Unpack[TableKeywords]) -> 
     columns, and the dataset has it as ``encoder``. A fitted ``encoder`` may be given. ``id`` names the column of ids.
     ``embed="minilm"`` makes vectors of texts, as ``Encoder(embed="minilm")`` does.
 
+    The first lines show the separator, the decimal mark and the encoding, unless ``separator``, ``decimal`` ("." or
+    ",") and ``encoding`` say them. The logger "coalface" says what was found, if it is unusual.
+
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "calls.csv")
@@ -76,8 +80,9 @@ def read_csv(path: str | os.PathLike[str], **options: Unpack[TableKeywords]) -> 
     >>> dataset.feature_names, dataset.cost.tolist()
     (('length', 'loud'), [[0.25, nan], [1.0, 0.5]])
     """
-    source = Path(path)
-    return _csv_dataset(source, lambda: csv_rows(source), TableOptions(**options))
+    form, others = CsvForm.taken(options)
+    source, about = Path(path), TableOptions(**others)
+    return _csv_dataset(source, rows_again(source, form, about.as_written), about)
 
 
 def _csv_dataset(
@@ -222,17 +227,31 @@ class CsvBlocks(TableBlocks):
     """The blocks of a CSV table."""
 
     def __init__(self, lines: LineSource, rows: int, options: dict[str, Any], after: Position | None = None) -> None:
-        super().__init__(lines.path, rows, options, lines, after)
-        width = len(self.columns) or None
-        self._rows: Iterator[Row] = (
-            Row(*row) for row in rows_of_lines(lines.path, lines.texts(), width, before=lines.n_lines)
-        )
+        self._form, others = CsvForm.taken(options)
+        super().__init__(lines.path, rows, others, lines, after)
+        self._lines = lines
+        self._rows: CsvRows = iter(())
+        if after is not None:
+            form = after.decided["form"]
+            self._form = CsvForm(form["separator"], form["decimal"])
+            lines.take_as(form["encoding"])
+            self._rows = rows_of_lines(
+                lines.path, lines.texts(), self._form, self.columns, lines.n_lines, self.options.as_written
+            )
 
     def next_rows(self) -> Iterator[Row]:
         """The next lines; the header before them is read once."""
         if not self.columns:
-            self.columns = next(self._rows, Row(1, [])).content
-        return islice(self._rows, self.rows)
+            self._rows, self._form = formed_rows(
+                self._lines, self._form, rows=self.rows, as_written=self.options.as_written
+            )
+            self.columns = next(self._rows, (1, []))[1]
+        return (Row(*row) for row in islice(self._rows, self.rows))
+
+    def decided(self) -> dict[str, Any]:
+        """What the first rows decided, as JSON values."""
+        form = {"separator": self._form.separator, "decimal": self._form.decimal, "encoding": self._lines.encoding}
+        return {**super().decided(), "form": form}
 
     def dataset_of(self, rows: Iterable[Row], *, numbers: bool) -> CostDataset:
         """The dataset of these lines."""

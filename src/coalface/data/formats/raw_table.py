@@ -5,11 +5,12 @@ from dataclasses import dataclass, fields
 from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar, Unpack, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from coalface.data.costs import COST_PREFIX
 from coalface.data.dataset import CostDataset
 from coalface.data.encoding.cells import CellError, as_text, is_missing, numbers_in
 from coalface.data.encoding.encoder import ID, Encoder
@@ -18,7 +19,6 @@ from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.labels import label_array, label_codes, label_texts, labels_from_text
 from coalface.errors import FileFormatError, InputError, counted, listed
 
-COST_PREFIX = "cost:"
 COST_ADVICE = "Write the limit for a run that timed out; an empty cell means that the cost is not known."
 _SHOWN = 20  # columns named in a message
 
@@ -39,6 +39,14 @@ class TableKeywords(TypedDict, total=False):
     encoder: Encoder | None
     embed: str | None
     name: str | None
+
+
+class CsvKeywords(TableKeywords, total=False):
+    """The keywords of ``read_csv``."""
+
+    separator: str | None
+    decimal: str | None
+    encoding: str | None
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,11 @@ class TableOptions:
             )
 
     @property
+    def as_written(self) -> set[str]:
+        """The columns that are never numbers."""
+        return {*self.ignore, *self.text, *(name for name in (self.label, self.id) if name)}
+
+    @property
     def asks_for_encoder(self) -> bool:
         """Whether the table is encoded, also if it has only numbers."""
         return self.encoder is not None or bool(self.text) or self.embed is not None
@@ -81,11 +94,14 @@ def table_reader(reader: Reader) -> Reader:
     >>> list(signature(read).parameters)[:4]
     ['path', 'label', 'cost_matrix', 'classes']
     """
-    own, types = signature(reader), TableKeywords.__annotations__
+    own, types = signature(reader), get_type_hints(CsvKeywords)
     path = next(iter(own.parameters.values()))
+    defaults = {field.name: field.default for field in fields(TableOptions)}
+    if own.parameters["options"].annotation == Unpack[CsvKeywords]:
+        defaults |= {name: None for name in types if name not in defaults}
     keywords = [
-        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=types[field.name])
-        for field in fields(TableOptions)
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=types[name])
+        for name, default in defaults.items()
     ]
     vars(reader)["__signature__"] = own.replace(parameters=[path, *keywords])
     return reader
@@ -214,8 +230,12 @@ def _costs_in(source: Path, table: Table, name: str) -> NDArray[np.float64]:
 
 def bad_cost(where: str, column: str, cell: Any) -> FileFormatError:
     """The error of a cost that is not a number."""
+    advice, remedy = COST_ADVICE, {}
+    if isinstance(cell, str) and "," in cell:
+        advice = "Write it with a point, or read CSV with decimal=',' if the comma is the decimal mark."
+        remedy = {"decimal": ","}
     return FileFormatError(
-        f"{where}, column {column!r}: a cost must be a finite number, got {cell!r:.40}. {COST_ADVICE}"
+        f"{where}, column {column!r}: a cost must be a finite number, got {cell!r:.40}. {advice}", remedy=remedy
     )
 
 

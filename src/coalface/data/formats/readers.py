@@ -30,6 +30,7 @@ _SUFFIXES = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
     ".csv": "csv",
+    ".tsv": "csv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".parquet": "parquet",
@@ -61,10 +62,11 @@ _WRITERS: dict[str, Callable[[CostDataset, Path], None]] = {
 def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: Any) -> CostDataset:
     r"""The dataset of a file or folder; ``options`` go to the reader of its format.
 
-    Suffixes: ``.vw``, ``.txt``, ``.dat`` (VW), ``.svm``, ``.svmlight``, ``.libsvm``, ``.csv``, ``.jsonl``, ``.ndjson``,
-    ``.conll``, ``.conllu``, ``.npz``, ``.parquet``. All but the last two may be followed by ``.gz``, and all but these
-    and svmlight by ``.zst``. A folder must be one that ``CostDataset.save`` wrote. Use ``read_train_test`` for paths
-    that hold both training and test data, and ``read_blocks`` for files that do not fit into memory.
+    Suffixes: ``.vw``, ``.txt``, ``.dat`` (VW), ``.svm``, ``.svmlight``, ``.libsvm``, ``.csv``, ``.tsv``, ``.jsonl``,
+    ``.ndjson``, ``.conll``, ``.conllu``, ``.npz``, ``.parquet``. All but the last two may be followed by ``.gz``, and
+    all but these and svmlight by ``.zst``. A folder must be one that ``CostDataset.save`` wrote. Use
+    ``read_train_test`` for paths that hold both training and test data, and ``read_blocks`` for files that do not fit
+    into memory.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:

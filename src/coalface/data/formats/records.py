@@ -10,19 +10,19 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
+from coalface.data.costs import COST_PREFIX
 from coalface.data.dataset import CostDataset
 from coalface.data.encoding.cells import Cells
 from coalface.data.encoding.table import Table, is_raw, table_of
+from coalface.data.formats.csv_form import csv_rows
 from coalface.data.formats.csv_table import check_header
 from coalface.data.formats.raw_table import (
-    COST_PREFIX,
     NotANumberError,
     TableKeywords,
     dataset_of_table,
     id_column_of,
     table_reader,
 )
-from coalface.data.formats.text_lines import csv_rows
 from coalface.data.streams.contract import Row, TableBlocks
 from coalface.data.streams.line_source import ALL, LineSource, Position, text_lines
 from coalface.errors import FileFormatError, InputError, counted

@@ -1,10 +1,8 @@
-"""Text files as lines: lists of texts, cells of CSV, or an array of bytes with line positions for compiled readers."""
+"""Text files as lines: lists of texts, or an array of bytes with line positions for compiled readers."""
 
-import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +12,6 @@ from coalface.data.streams.line_source import text_lines
 from coalface.errors import FileFormatError
 
 _CHUNK = 1 << 22  # bytes searched for line ends at a time
-
-CsvRows: TypeAlias = Iterator[tuple[int, list[str]]]  # the number of a line and its cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,41 +89,6 @@ def lines_of_file(source: Path) -> Iterator[str]:
     if not source.is_file():
         raise no_file(source)
     return text_lines(source)
-
-
-def csv_rows(source: Path) -> CsvRows:
-    r"""The cells of every non-empty line of a file, plain or compressed, with its line number.
-
-    All lines have as many cells as the first one, the header.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "pets.csv").write_text("weight,kind\n\n4,cat\n")
-    ...     list(csv_rows(Path(folder, "pets.csv")))
-    [(1, ['weight', 'kind']), (3, ['4', 'cat'])]
-    """
-    return rows_of_lines(source, lines_of_file(source))
-
-
-def rows_of_lines(source: Path, lines: Iterable[str], width: int | None = None, before: int = 0) -> CsvRows:
-    """The cells of every non-empty line of a table, with its line number.
-
-    The table has ``width`` cells per line, by default those of its first line. ``before`` lines were read already.
-    """
-    reader = csv.reader(lines)
-    try:
-        for cells in filter(None, reader):
-            width = width or len(cells)
-            if len(cells) != width:
-                raise FileFormatError(
-                    f"{source}, line {before + reader.line_num}: every line must have {width} cells like the header, "
-                    f"got {len(cells)}. Look for a missing comma, for example in the header, or a broken line."
-                )
-            yield before + reader.line_num, cells
-    except csv.Error as error:
-        raise FileFormatError(
-            f"{source}, line {before + reader.line_num}: the text is not CSV ({error}). Write the file again."
-        ) from None
 
 
 def bad_line(source: Path, number: int, rule: str, got: str, remedy: str) -> FileFormatError:

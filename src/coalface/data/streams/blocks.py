@@ -7,6 +7,7 @@ from typing import Any
 
 from coalface.data.alignment import SPARSE, Aligner
 from coalface.data.dataset import CostDataset
+from coalface.data.formats.csv_form import CsvForm
 from coalface.data.formats.csv_table import CsvBlocks
 from coalface.data.formats.readers import check_options, format_of, read_dataset, readable_format
 from coalface.data.formats.records import JsonBlocks, ParquetBlocks
@@ -14,6 +15,7 @@ from coalface.data.formats.vw_options import VwOptions
 from coalface.data.formats.vw_text import VwBlocks
 from coalface.data.numbers import whole_number
 from coalface.data.streams.contract import BLOCK_ROWS, Blocks, WholeBlocks
+from coalface.data.streams.encodings import UTF_8
 from coalface.data.streams.line_source import STDIN, LineSource, Position
 from coalface.errors import InputError
 
@@ -81,7 +83,8 @@ def open_blocks(
     else:
         chosen = readable_format(path, format, options)
     if chosen in _OF_LINES and not options.get("grouped"):
-        lines = LineSource(path, checksums=checksums or after is not None)
+        encoding = CsvForm.taken(options)[0].read_as if chosen == "csv" else UTF_8
+        lines = LineSource(path, checksums=checksums or after is not None, encoding=encoding)
         try:
             if chosen == "vw":
                 return VwBlocks(lines, n_rows, VwOptions(**options), after, keep_names=keep_names)

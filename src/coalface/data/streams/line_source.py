@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from coalface.data.formats.compression import DAMAGED, unpacked
+from coalface.data.streams.encodings import ADVICE, SNIFFED, UTF_8, WESTERN, as_utf_8, western
 from coalface.errors import FileFormatError, InputError
 
 STDIN = Path("-")
@@ -55,7 +56,8 @@ class Position:
 class LineSource:
     r"""Lines as bytes or as text; ``n_lines`` and ``n_bytes`` count those read so far.
 
-    With ``checksums``, it also sums up what it reads, so that a later run can tell whether the file is the same.
+    With ``checksums``, it also sums up what it reads, so that a later run can tell whether the file is the same. With
+    the ``encoding`` "auto", a file that is not UTF-8 may have a byte-order mark, or be Western text.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -65,14 +67,17 @@ class LineSource:
     (b'one\ntwo\n', 'three\n', 14)
     """
 
-    def __init__(self, path: Path, *, checksums: bool = False) -> None:
+    def __init__(self, path: Path, *, checksums: bool = False, encoding: str = UTF_8) -> None:
         is_stdin = path == STDIN
         if not is_stdin and (path.is_dir() or not path.exists()):
             raise FileFormatError(f"There is no file {path}. Check the path, or pass - for standard input.")
         self.path = _NAME_OF_STDIN if is_stdin else path
         self.n_lines = self.n_bytes = 0
         self._opened: BinaryIO | None = None if is_stdin else path.open("rb")
-        self._file = unpacked(_stdin() if self._opened is None else self._opened)
+        packed = _stdin() if self._opened is None else self._opened
+        self._file, self.encoding = as_utf_8(unpacked(packed), encoding, self.path)
+        self._may_be_western = encoding == SNIFFED and self.encoding == UTF_8  # until there is a letter in UTF-8
+        self._is_western = False
         self._sum = hashlib.blake2b(digest_size=16) if checksums else None
         self._size = None if self._opened is None else os.fstat(self._opened.fileno()).st_size
 
@@ -111,12 +116,28 @@ class LineSource:
                 return
             self._count(line)
             self.n_lines += 1
+            yield self._text(line.removeprefix(_BOM) if self.n_lines == 1 else line)
+
+    def _text(self, line: bytes) -> str:
+        if self._is_western:
+            text = western(line)
+        else:
             try:
-                yield (line.removeprefix(_BOM) if self.n_lines == 1 else line).decode()
+                text = line.decode()
+                self._may_be_western = self._may_be_western and text.isascii()
+                return text
             except UnicodeDecodeError:
-                raise FileFormatError(
-                    f"{self.path}, line {self.n_lines}: text must be UTF-8. Save the file as UTF-8."
-                ) from None
+                text = western(line) if self._may_be_western else None
+        if text is None:
+            raise FileFormatError(
+                f"{self.path}, line {self.n_lines}: text must be UTF-8. {ADVICE}.", remedy={"encoding": None}
+            )
+        self.take_as(WESTERN)
+        return text
+
+    def take_as(self, encoding: str) -> None:
+        """Take the lines that follow for text of an encoding that was found out before."""
+        self.encoding, self._is_western = encoding, encoding == WESTERN
 
     def skip_to(self, position: Position) -> None:
         """Skip what was read before; an InputError if it is not what the file has there."""
