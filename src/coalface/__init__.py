@@ -8,6 +8,7 @@
 Names are loaded when they are first used, so that ``coalface --help`` is quick.
 """
 
+import logging
 from typing import TYPE_CHECKING
 
 from coalface.doors import door_of
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from coalface.rounds.round import Round
 else:
     __getattr__, __dir__ = door_of(__name__)
+
+logging.getLogger("coalface").addHandler(logging.NullHandler())  # a program decides what it shows
 
 __all__ = [
     "Abstain",

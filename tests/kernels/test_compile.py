@@ -36,7 +36,7 @@ def package(tmp_path):
     """A copy of the kernels with one more kernel, and a function that runs it in a new process."""
     kernels = tmp_path / "coalface" / "kernels"
     kernels.mkdir(parents=True)
-    for name in ("__init__.py", "doors.py", "version.py"):
+    for name in ("__init__.py", "doors.py", "long_work.py", "version.py"):
         shutil.copy(Path(coalface.__file__).with_name(name), tmp_path / "coalface")
     shutil.copy(Path(coalface.__file__).parent / "kernels" / "compile.py", kernels)
     (kernels / "__init__.py").write_text("")

@@ -1,9 +1,11 @@
 """From a command to an exit code: 0, 2 with one line on what was wrong, or 130 after Ctrl-C."""
 
+import logging
 import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from shlex import quote
 from typing import Any
@@ -15,6 +17,7 @@ from coalface.cli.learner_options import TITLES
 from coalface.cli.option_values import READER_OPTIONS
 from coalface.errors import CoalfaceError, DoubtfulColumnWarning
 from coalface.extras import missing_extra
+from coalface.long_work import WORK
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -27,6 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     coalface ...
     0
     """
+    with _log_on_stderr():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     command = typer.main.get_command(app)
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
@@ -46,6 +54,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         return _say("Interrupted.", INTERRUPTED)
     return code if isinstance(code, int) else 0
+
+
+class _Lines(logging.Handler):
+    """Writes what long work does to the standard error of the moment, which a bar on the terminal may replace."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.name == WORK.name
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"coalface: {record.getMessage()}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _log_on_stderr() -> Iterator[None]:
+    """Show what long work does while a command runs; a service has a log of its own."""
+    log, lines = logging.getLogger("coalface"), _Lines()
+    level = log.level
+    log.addHandler(lines)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(lines)
+        log.setLevel(level)
 
 
 def _show_warning(options: Mapping[str, str], message: Warning | str, *_: object, **__: object) -> None:

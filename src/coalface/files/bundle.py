@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from coalface.errors import FileFormatError, MissingFileError, in_one_line, shortened
 from coalface.files.atomic import atomic_write
+from coalface.long_work import LongWork
 
 BUNDLE_VERSION = 1
 _MAGIC = b"COALFACE"
@@ -62,8 +63,13 @@ def write_bundle(
 
 def read_bundle(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The values and arrays of a bundle of this kind; any other file is a FileFormatError."""
+    with LongWork(f"reading {path}", after=3.0):
+        return _read_bundle(Path(path), kind)
+
+
+def _read_bundle(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
-        content = Path(path).read_bytes()
+        content = path.read_bytes()
     except FileNotFoundError:
         raise MissingFileError(f"There is no {kind} {path}. Check the path, or save one there first.") from None
     except IsADirectoryError:

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 import numba
-from numba.core import caching
+from numba.core import caching, event
+
+from coalface.long_work import LongWork
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -110,6 +112,29 @@ class _FolderCache(caching.FunctionCache):  # type: ignore[misc]
     def save_overload(self, sig: Any, data: Any) -> None:
         with suppress(OSError):
             super().save_overload(sig, data)
+
+
+class _Compilations(event.Listener):  # type: ignore[misc]
+    """Tells the log of kernels that take long to compile; those that a kernel calls are compiled within it."""
+
+    def __init__(self) -> None:
+        self._open: list[LongWork] = []  # Numba compiles in one thread at a time
+
+    def on_start(self, event: Any) -> None:
+        function = getattr(event.data["dispatcher"], "py_func", None)
+        name = getattr(function, "__qualname__", "a loop")
+        work = LongWork(f"compiling {name} for this machine; the machine code is kept", after=1.0)
+        if not self._open:
+            work.__enter__()
+        self._open.append(work)
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002
+        work = self._open.pop()
+        if not self._open:
+            work.__exit__(None, None, None)
+
+
+event.register("numba:compile", _Compilations())
 
 
 def kernel(function: Callable[P, R]) -> Kernel[P, R]:

@@ -14,6 +14,7 @@ from coalface.learner.monitor import Calibration, Saving, calibration_of, saves_
 from coalface.learner.parameters import AS_PUBLISHED, Abstain, Audits, Coal, Variant, with_parts
 from coalface.learner.recorder import FilePath
 from coalface.learner.state import LearnerState
+from coalface.long_work import LongWork
 from coalface.models.choice import ModelName
 from coalface.models.committee import CommitteeModel
 from coalface.models.contract import CostModel
@@ -147,7 +148,8 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         """
         recorder.refuse_recorded(self)
         fresh = type(self)(**self.get_params(deep=False))
-        play.fit_new(fresh, X, y, cost, candidates, active=active)
+        with LongWork("fitting CoalClassifier", after=3.0):
+            play.fit_new(fresh, X, y, cost, candidates, active=active)
         state.become(self, fresh)  # only now, because learning may fail
         return self
 

@@ -1,7 +1,6 @@
 """Learning from streams, block by block, with checkpoints, and reading streams of examples to predict or ask about."""
 
 import logging
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from coalface.data.streams.contract import BLOCK_ROWS, Blocks
 from coalface.data.streams.line_source import Position
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.named_learner import NamedLearner
+from coalface.long_work import LongWork
 
 Progress = Callable[[int, int | None, int], None]  # bytes read, size of the file, examples learned
 
@@ -61,17 +61,20 @@ class Training:
 
     def run(self, after: Position | None = None) -> None:
         """Learn the stream, from its start or ``after`` a position."""
-        log, began, path = logging.getLogger("coalface"), time.perf_counter(), self.stream.path
+        with LongWork(f"reading and learning {self.stream.path}", after=3.0):
+            self._run(after)
+
+    def _run(self, after: Position | None) -> None:
+        log, path = logging.getLogger("coalface"), self.stream.path
         named, stream = self.named, self.stream
         options = dict(stream.options) if _is_new(named) else self._own_options()
-        log.info("reading %s", path)
         some_known, last = after is not None, 0 if after is None else after.rows
         with open_blocks(
             path, stream.format, options, rows=stream.rows, after=after, checksums=self.every is not None
         ) as blocks:
             aligner = None if _is_new(named) else _aligner_for(named, path, blocks, grows=True)
             for block in blocks:
-                log.info("learning %r", block)
+                log.debug("learning %r", block)
                 if aligner is None:
                     self._begin(block)
                     aligner = _aligner_for(named, path, blocks, grows=True)
@@ -84,7 +87,6 @@ class Training:
                         self.checkpoint(blocks.position())
         if not some_known:
             raise InputError("cost must have a known cost to learn from, got only NaN. Pass y or costs, or use ask.")
-        log.info("read and learned %s in %.1f s", path, time.perf_counter() - began)
 
     def _begin(self, block: CostDataset) -> None:
         """Give a new learner the labels of the first block and, if it may ask for true labels, their costs."""

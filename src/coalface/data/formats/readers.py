@@ -21,6 +21,7 @@ from coalface.data.formats.svmlight import read_svmlight
 from coalface.data.formats.vw_text import read_vw_text
 from coalface.data.formats.vw_writer import write_vw_text
 from coalface.errors import FileFormatError, InputError
+from coalface.long_work import LongWork
 
 _SUFFIXES = {
     ".vw": "vw",
@@ -76,7 +77,8 @@ def read_dataset(path: str | os.PathLike[str], format: str = "auto", **options: 
     """
     source = Path(path)
     chosen = readable_format(source, format, options)
-    return _READERS[chosen](source, **options)
+    with LongWork(f"reading {source}", after=3.0):
+        return _READERS[chosen](source, **options)
 
 
 def readable_format(source: Path, format: str, options: dict[str, Any]) -> str:

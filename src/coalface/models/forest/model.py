@@ -6,7 +6,6 @@ costs of a row resemble each other, the forest is grown twice: see ``row_effects
 their parents is chosen whenever it is grown: see ``shrinkage``.
 """
 
-import logging
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +31,7 @@ from coalface.kernels.forest import (
 from coalface.kernels.implied_costs import Implications
 from coalface.kernels.state import F64, Settings
 from coalface.kernels.tree_reading import Trees, read, read_left_out
+from coalface.long_work import WORK
 from coalface.models.contract import CostModel
 from coalface.models.feature_effects import split_shares
 from coalface.models.forest.answer_store import AnswerStore
@@ -187,7 +187,7 @@ class ForestModel(CostModel):
         """Grow the forest from the known costs when it was last due, and from nothing later."""
         known, n_labels = self.answers.known(), len(self.answers.answered)
         if len(known.costs) >= _LARGE:
-            logging.getLogger("coalface").info("growing a forest from %s", counted(len(known.costs), "answered cost"))
+            WORK.info("growing a forest from %s", counted(len(known.costs), "answered cost"))
         shared = shared_error(known, label_means(known, n_labels))
         first = range(-(-self.n_trees // _FIRST_IN))
         strengths = np.array(STRENGTHS)
