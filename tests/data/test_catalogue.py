@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 
 from coalface.data import read_dataset
 from coalface.data.formats.readers import holds_train_test, read_train_test
 from coalface.errors import FileFormatError, InputError
-from coalface.studies.demo import Digits, cost_matrices
 from coalface.studies.known import known_data, load_known
 from tests.data.scenarios import runs_by_hand, write_archive, write_scenario
 
@@ -22,14 +21,14 @@ def line(name):
     return next(known for known in known_data() if known.name == name)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("digits", "0/1"), ("digits-distance", "|i-j|/9")])
-def test_the_digits_are_those_of_the_demo(name, kind):
-    digits, matrix = Digits.load(), cost_matrices()[kind]
-    train, test = load_known(name)
-    np.testing.assert_array_equal(train.X.toarray(), digits.X.astype(np.float32))
-    np.testing.assert_array_equal(train.cost, matrix[digits.digit].astype(np.float32))
-    np.testing.assert_array_equal(test.X.toarray(), digits.X_test.astype(np.float32))
-    np.testing.assert_array_equal(test.cost, matrix[digits.digit_test].astype(np.float32))
+@pytest.mark.parametrize("name", ["digits", "digits-distance"])
+def test_the_digits_are_scikit_learns_in_a_fixed_order(name):
+    pixels, digit = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(digit))
+    matrix = np.abs(np.arange(10)[:, None] - np.arange(10)) / 9 if "distance" in name else 1 - np.eye(10)
+    for part, rows in zip(load_known(name), (order[500:], order[:500]), strict=True):
+        np.testing.assert_array_equal(part.X.toarray(), (pixels[rows] / 16).astype(np.float32))
+        np.testing.assert_array_equal(part.cost, matrix[digit[rows]].astype(np.float32))
 
 
 @pytest.mark.parametrize("name", ["wine", "breast-cancer", "iris"])

@@ -93,6 +93,14 @@ class Parse:
         return replace(self, heads=heads, labels=(*self.labels[:word], label, *self.labels[word + 1 :]))
 
 
+def is_tree(heads):
+    """Whether exactly one word has the root as its head, and every other word descends from it."""
+    below = {0}
+    for _ in heads:
+        below |= {word for word, head in enumerate(heads, start=1) if head in below}
+    return len(below) == len(heads) + 1 and heads.count(0) == 1
+
+
 def projectivize(heads: Sequence[int]) -> list[int]:
     """The tree without crossing arcs: each crossing arc is lifted to its head's head until none crosses.
 

@@ -238,7 +238,8 @@ def calibration_of(
     bins = _calibration_bins(inside[known], cost, of_known)
     labelled = np.flatnonzero(judged.answers < judged.cost.shape[1])
     answered = inside[labelled, judged.answers[labelled]]
-    calibration = CostCalibration(bins, _mean_gap(bins), float(answered.mean()) if len(labelled) else None)
+    mean_gap = sum(one.costs * abs(one.predicted - one.cost) for one in bins) / len(cost)
+    calibration = CostCalibration(bins, mean_gap, float(answered.mean()) if len(labelled) else None)
     covered = (of_known.lowest - rounding <= cost) & (cost <= of_known.highest + rounding)
     means = sum(one.costs for one in bins if one.lowest - rounding <= one.cost <= one.highest + rounding)
     return calibration, Coverage(float(covered.mean()), means / len(cost), _ruled_out(judged, ranges))
@@ -262,10 +263,6 @@ def _calibration_bins(
     return tuple(
         CalibrationBin(n, *column) for n, column in zip(counts[filled].tolist(), means.T.tolist(), strict=True)
     )
-
-
-def _mean_gap(bins: tuple[CalibrationBin, ...]) -> float:
-    return sum(one.costs * abs(one.predicted - one.cost) for one in bins) / sum(one.costs for one in bins)
 
 
 def _ruled_out(judged: Judged, ranges: CostRanges) -> float:

@@ -192,7 +192,7 @@ def panel(
     Bars are at the doublings, with an offset per line to avoid overlap.
     """
     curves = [band_over(points, axis, start) for _, _, points in runs]
-    marks = doublings([curve.asked for curve in curves])
+    marks = _doublings([curve.asked for curve in curves])
     step = min(0.06, 0.3 / len(runs))  # in doublings
     lines = []
     for place, ((name, style, points), curve) in enumerate(zip(runs, curves, strict=True)):
@@ -218,10 +218,10 @@ def rules_panel(
     return panel(title, AXIS_LABELS[axis], lines, axis, start=start)
 
 
-def doublings(spans: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _doublings(spans: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """The marks of a log2 axis: doublings from the smallest of these growing numbers to past the largest.
 
-    >>> doublings([np.array([10.0, 35.0]), np.array([20.0, 90.0])]).tolist()
+    >>> _doublings([np.array([10.0, 35.0]), np.array([20.0, 90.0])]).tolist()
     [10.0, 20.0, 40.0, 80.0, 160.0]
     """
     first, last = min(span[0] for span in spans), max(span[-1] for span in spans)

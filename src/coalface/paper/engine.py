@@ -73,12 +73,12 @@ def middle_of(space: VersionSpace) -> Regressor | None:
     oracle calls find nothing, the version space counts as empty: the latest constraint alone gives wider ranges.
     """
     best = Program(space).candidate(space.answers.best)
-    if excess(space, best.losses).max(initial=-1.0) <= _DEEP_ENOUGH:
+    if _excess(space, best.losses).max(initial=-1.0) <= _DEEP_ENOUGH:
         return space.answers.best
     return _Deepening(space, best).run()
 
 
-def excess(space: VersionSpace, losses: Floats) -> Floats:
+def _excess(space: VersionSpace, losses: Floats) -> Floats:
     """The excess of losses over the bounds, in units of the slack; negative inside."""
     return np.asarray((losses - space.constraints.bounds) / space.constraints.slacks)
 
@@ -121,21 +121,21 @@ class _Deepening:
         of_all = multipliers.copy()
         of_all[-1] = max(1.0 - multipliers.sum(), 0.0)
         found = self.program.call(of_all / self.space.constraints.slacks)
-        value = float(excess(self.space, found.losses) @ of_all)
+        value = float(_excess(self.space, found.losses) @ of_all)
         if value > self.low:
             self.low, self.planes.centre = value, multipliers
         self.learn(found)
 
     def learn(self, found: Candidate) -> None:
         """Add the cut of an oracle call; its regressor may be deeper."""
-        over = excess(self.space, found.losses)
+        over = _excess(self.space, found.losses)
         self.planes.cut(float(over[-1]), over - over[-1])
         self.seen.append(found)
         self.consider(np.arange(len(self.seen)) == len(self.seen) - 1)
 
     def consider(self, shares: Floats | NDArray[np.bool_]) -> None:
         """Measure the depth of an average of regressors; bring its worst constraint into use."""
-        over = excess(self.space, self.program.losses(shares @ np.array([one.predictions for one in self.seen])))
+        over = _excess(self.space, self.program.losses(shares @ np.array([one.predictions for one in self.seen])))
         worst = int(np.argmax(over))
         if over[worst] < self.high:
             self.high = float(over[worst])

@@ -18,7 +18,7 @@ Predictor = Callable[[Any], Numbers]
 RULES = ("coal", "all-or-none", "no-domination", "passive")
 
 
-class Asked(NamedTuple):
+class _Asked(NamedTuple):
     """The costs to ask for, and the ranges that decided, (n, K) each."""
 
     mask: NDArray[np.bool_]
@@ -48,14 +48,14 @@ class FiniteCoal:
         self.round_ = 1
         self.examples_queried_ = self.costs_queried_ = 0
 
-    def ask(self, X: Any) -> Asked:
+    def ask(self, X: Any) -> _Asked:
         """The costs worth asking for; the learner does not change."""
         predicted = self.predictions(X)
         _, plausible = self._state(predicted)
         lowest = np.where(plausible[:, None], predicted, np.inf).min(axis=0)
         highest = np.where(plausible[:, None], predicted, -np.inf).max(axis=0)
         rounds = self.round_ + np.arange(predicted.shape[1])
-        return Asked(asked_for(self.rule, lowest, highest, width_threshold(rounds)[:, None]), lowest, highest)
+        return _Asked(asked_for(self.rule, lowest, highest, width_threshold(rounds)[:, None]), lowest, highest)
 
     def tell(self, X: Any, cost: Any, asked: Any = None) -> Self:
         """Learn the known costs, NaN elsewhere, and close one round per row."""

@@ -237,10 +237,6 @@ class ExactModel(CostModel):
                 self._use(BallOracle(math.sqrt(1.0 + np.count_nonzero(values))))
                 return
 
-    @property
-    def _radius(self) -> float:
-        return self.checked_oracle.radius if isinstance(self.checked_oracle, BallOracle) else 0.0
-
     def _use(self, oracle: Oracle) -> None:
         """Change the class of all labels; the constraints so far stay valid in a larger one."""
         self.checked_oracle = oracle
@@ -284,7 +280,8 @@ class ExactModel(CostModel):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Counts, answers and constraints as named arrays, in the order of the labels."""
         width = max(space.answers.rows.shape[1] for space in self.spaces)
-        chosen = {"ball": np.array([self.unit, self._radius])} if self.chooses else {}
+        ball: Any = self.checked_oracle
+        chosen = {"ball": np.array([self.unit, ball.radius])} if self.chooses else {}
         return (
             self.state._asdict()
             | chosen

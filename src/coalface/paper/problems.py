@@ -102,7 +102,7 @@ def run(problem: FiniteProblem, learner: FiniteCoal, n_rounds: int, seed: int = 
     return _Trace(examples_asked, costs_asked)
 
 
-class Draw(NamedTuple):
+class _Draw(NamedTuple):
     """Examples (n, d), their expected costs (n, K) and their costs with noise (n, K)."""
 
     X: Numbers
@@ -150,7 +150,7 @@ class MassartProblem:
         """The expected costs of examples."""
         return np.asarray(0.5 + X @ self.weights.T)
 
-    def draw(self, n: int, seed: int) -> Draw:
+    def draw(self, n: int, seed: int) -> _Draw:
         """``n`` examples; each seed gives different ones."""
         rng = np.random.default_rng([self.seed, 1, seed])
         kept: list[Numbers] = []
@@ -165,4 +165,4 @@ class MassartProblem:
                 raise InputError(f"margin={self.margin!r} leaves {n_kept} of {n_drawn} examples. Make it smaller.")
         X = np.concatenate(kept)[:n] if kept else np.zeros((0, self.n_features))
         expected = self.expected(X)
-        return Draw(X, expected, expected + self.noise * rng.uniform(-1, 1, size=expected.shape))
+        return _Draw(X, expected, expected + self.noise * rng.uniform(-1, 1, size=expected.shape))

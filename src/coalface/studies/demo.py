@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data import TrainTest
 from coalface.errors import InputError
 from coalface.evaluate import AXIS_LABELS, Curve, Progress, Summary, rules_panel, simulate, summarize
 from coalface.learner import CoalClassifier
 from coalface.report import draw_curves, draw_ranges, html_page, range_bars
 from coalface.rounds import Queries
+from coalface.studies.known import load_known
 
-N_TEST = 500
 N_LABELS = 10
 LEARNING_RATE = 0.3
 WARM_UP = 50
+_DATA = {"0/1": "digits", "|i-j|/9": "digits-distance"}  # by kind of costs
 PUBLISHED = {  # rule and mellowness of the lines with published settings
     "passive": ("passive", 0.01),
     "coal 0.01": ("coal", 0.01),
@@ -58,30 +60,10 @@ Runs = dict[str, list[Curve]]
 
 
 @dataclass(frozen=True)
-class Digits:
-    """Scikit-learn's 8 x 8 digits, brightness from 0 to 1, split once into training and test rows."""
-
-    X: NDArray[np.float64]
-    digit: NDArray[np.int64]
-    X_test: NDArray[np.float64]
-    digit_test: NDArray[np.int64]
-
-    @classmethod
-    def load(cls) -> "Digits":
-        """The digits in scikit-learn's package; nothing is downloaded."""
-        from sklearn.datasets import load_digits
-
-        pixels, digit = load_digits(return_X_y=True)
-        order = np.random.default_rng(0).permutation(len(digit))
-        test, train = order[:N_TEST], order[N_TEST:]
-        return cls(pixels[train] / 16, digit[train], pixels[test] / 16, digit[test])
-
-
-@dataclass(frozen=True)
 class _Demo:
     """All runs, by kind of costs and by rule, and one learner's questions about the test rows."""
 
-    digits: Digits
+    problem: TrainTest
     runs: dict[str, Runs]
     queries: Queries
     n_permutations: int
@@ -102,16 +84,6 @@ class _Demo:
         return {"tables": tables, "permutations": self.n_permutations, "seed": self.seed}
 
 
-def cost_matrices() -> dict[str, NDArray[np.float64]]:
-    """The two kinds of costs, (10, 10) each, row = truth, column = prediction.
-
-    >>> float(cost_matrices()["|i-j|/9"][2, 8].round(3))
-    0.667
-    """
-    digit = np.arange(N_LABELS)
-    return {"0/1": 1.0 - np.eye(N_LABELS), "|i-j|/9": np.abs(np.subtract.outer(digit, digit)) / (N_LABELS - 1)}
-
-
 def run_demo(n_permutations: int = 3, seed: int = 0, progress: Progress | None = None) -> _Demo:
     """Every rule on every permutation of the training rows; ``progress(done, total)`` after each run.
 
@@ -122,23 +94,24 @@ def run_demo(n_permutations: int = 3, seed: int = 0, progress: Progress | None =
     if n_permutations < 1:
         raise InputError(f"permutations must be at least 1, got {n_permutations}.")
     started = time.perf_counter()
-    digits, matrices = Digits.load(), cost_matrices()
+    problems = {kind: load_known(name) for kind, name in _DATA.items()}
     orders = np.random.SeedSequence(seed).spawn(n_permutations)
-    total, done = len(matrices) * len(RULES) * n_permutations, 0
-    runs: dict[str, Runs] = {kind: {name: [] for name in RULES} for kind in matrices}
-    seconds = {"loading and compiling": _compile(digits) - started}
+    total, done = len(problems) * len(RULES) * n_permutations, 0
+    runs: dict[str, Runs] = {kind: {name: [] for name in RULES} for kind in problems}
+    seconds = {"loading and compiling": _compile(problems["0/1"]) - started}
     for source in orders:
-        order = np.random.default_rng(source).permutation(len(digits.digit))
-        for kind, matrix in matrices.items():
+        order = np.random.default_rng(source).permutation(len(problems["0/1"].train))
+        for kind, problem in problems.items():
             for name in RULES:
-                runs[kind][name].append(_run(_learner(name), digits, matrix, order))
+                runs[kind][name].append(_run(_learner(name), problem, order))
                 done += 1
                 if progress is not None:
                     progress(done, total)
     simulated = sum(curve.seconds for of_kind in runs.values() for curves in of_kind.values() for curve in curves)
     seconds[f"{total} simulated runs"] = simulated
-    queries = _questions_midway(digits, matrices["|i-j|/9"], np.random.default_rng(orders[0]))
-    return _Demo(digits, runs, queries, n_permutations, seed, seconds)
+    distances = problems["|i-j|/9"]
+    queries = _questions_midway(distances, np.random.default_rng(orders[0]))
+    return _Demo(distances, runs, queries, n_permutations, seed, seconds)
 
 
 def _learner(name: str) -> CoalClassifier:
@@ -149,13 +122,14 @@ def _learner(name: str) -> CoalClassifier:
     return CoalClassifier.as_published(mellowness, LEARNING_RATE, classes=classes, rule=rule, rule__warm_up=WARM_UP)
 
 
-def _run(learner: CoalClassifier, digits: Digits, matrix: NDArray[np.float64], order: NDArray[np.int64]) -> Curve:
+def _run(learner: CoalClassifier, problem: TrainTest, order: NDArray[np.int64]) -> Curve:
+    train, test = problem
     curve = simulate(
         learner,
-        digits.X,
-        matrix[digits.digit],
-        X_test=digits.X_test,
-        cost_test=matrix[digits.digit_test],
+        train.X,
+        train.cost,
+        X_test=test.X,
+        cost_test=test.cost,
         order=order,
         checkpoints="quarter-doubling",
     )
@@ -164,20 +138,20 @@ def _run(learner: CoalClassifier, digits: Digits, matrix: NDArray[np.float64], o
     return curve
 
 
-def _compile(digits: Digits) -> float:
+def _compile(problem: TrainTest) -> float:
     """Compile everything with short runs; return the time at their end."""
-    few = Digits(digits.X[:20], digits.digit[:20], digits.X_test[:20], digits.digit_test[:20])
+    few = TrainTest(*(part.subset(slice(20)) for part in problem))
     for name in (SHOWN_RULE, "passive"):
-        _run(_learner(name), few, cost_matrices()["0/1"], np.arange(20))
+        _run(_learner(name), few, np.arange(20))
     return time.perf_counter()
 
 
-def _questions_midway(digits: Digits, matrix: NDArray[np.float64], random: np.random.Generator) -> Queries:
+def _questions_midway(problem: TrainTest, random: np.random.Generator) -> Queries:
     """COAL's questions about the test rows after it has learned half of the training rows."""
     learner = _learner(SHOWN_RULE)
-    half = random.permutation(len(digits.digit))[: len(digits.digit) // 2]
-    _run(learner, digits, matrix, half)
-    return learner.ask(digits.X_test)
+    n_rows = len(problem.train)
+    _run(learner, problem, random.permutation(n_rows)[: n_rows // 2])
+    return learner.ask(problem.test.X)
 
 
 def table_rows(summaries: list[Summary]) -> list[list[str]]:
@@ -199,7 +173,8 @@ def table_rows(summaries: list[Summary]) -> list[list[str]]:
 
 def demo_page(demo: _Demo) -> str:
     """The page as HTML text: numbers to remember, figures, tables, cost ranges, settings."""
-    example = most_telling_row(demo.queries)
+    example = int(np.argmax([len(set(codes)) for codes in demo.queries.reason_codes.tolist()]))  # most reasons
+    shown = demo.problem.test.subset([example])
     tables = {kind: table_rows(rows) for kind, rows in demo.summaries.items()}
     return html_page.page(
         "demo.html",
@@ -214,18 +189,13 @@ def demo_page(demo: _Demo) -> str:
         marked=RULES.index(SHOWN_RULE),
         rows_learned=demo.queries.first_round - 1,
         shown_rule=SHOWN_RULE,
-        digit=int(demo.digits.digit_test[example]),
-        pixels=demo.digits.X_test[example].tolist(),
+        digit=int(shown.cost.argmin()),
+        pixels=shown.X.toarray()[0].tolist(),
         ranges=draw_ranges(range_bars(demo.queries, example), "cost of answering this label"),
         settings=_settings(demo),
         choice_of_settings=CHOICE_OF_SETTINGS,
         times={what: f"{seconds:.1f} s" for what, seconds in demo.seconds.items()},
     )
-
-
-def most_telling_row(queries: Queries) -> int:
-    """The first row whose labels show the most different reasons."""
-    return int(np.argmax([len(set(codes)) for codes in queries.reason_codes.tolist()]))
 
 
 def _facts(demo: _Demo) -> dict[str, str]:
@@ -247,9 +217,10 @@ def _curves(demo: _Demo, axis: str) -> str:
 
 
 def _settings(demo: _Demo) -> dict[str, str]:
-    n_train = len(demo.digits.digit)
+    train, test = demo.problem
     return {
-        "data": f"scikit-learn's digits, 64 brightness values from 0 to 1; {n_train:,} training and {N_TEST} test rows",
+        "data": f"scikit-learn's digits, 64 brightness values from 0 to 1; {len(train):,} training and {len(test)} "
+        "test rows",
         "permutations": f"{demo.n_permutations} of the training rows, seed {demo.seed}, one pass each",
         "rules": ", ".join(RULES),
         SHOWN_RULE: "CoalClassifier(), nothing set: a committee of models",

@@ -135,11 +135,6 @@ def find_learner(name: Any, plugins: Sequence[Plugin] = ()) -> StudyLearner:
     raise InputError(f"learner must be one of {', '.join(LEARNERS)}, or of a plug-in that plugins names, got {name!r}")
 
 
-def is_one_list(name: str) -> bool:
-    """Whether the value of a setting is a list, so that a list does not mean several values to try."""
-    return name in ("cost_bounds", "model.interactions", "model.joining")
-
-
 def new_classifier(learner: str, settings: Mapping[str, Any], train: CostDataset, permutation: int) -> CoalClassifier:
     """One of our classifiers for a run over this data, in which the permutation seeds everything random."""
     own = _own(learner, settings, len(train), len(train.classes))

@@ -22,7 +22,7 @@
 import itertools
 import os
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,7 @@ from typing import Any
 from coalface.data import is_whole
 from coalface.errors import InputError, StudyError
 from coalface.evaluate import Checkpoints, checkpoint_costs
-from coalface.studies.learners import LEARNERS, TUNED, Rate, StudyLearner, as_rate, find_learner, is_one_list
+from coalface.studies.learners import LEARNERS, TUNED, Rate, StudyLearner, as_rate, find_learner
 from coalface.studies.plugins import Plugin
 from coalface.studies.sources import Source, named_sources, table_source
 
@@ -49,6 +49,7 @@ _KEYS = (
     "settings",
     "lines",
 )
+_LISTS = ("cost_bounds", "model.interactions", "model.joining")  # whose value is one list, not several to try
 _NAMES = {"rule.variant": "rule", "audits.by": "audits", "model.kind": "model", f"model.{TUNED}": TUNED}
 Table = tuple[str, ...]  # the name of a TOML table in parts; empty for the top level
 
@@ -226,7 +227,8 @@ class _StudyReader:
         if not isinstance(shared, dict):
             raise self._error((), f"settings must be a table [settings], got {shared!r}")
         learners = {name: self._learner(name, table) for name, table in tables.items()}
-        every = _every_parameter(learners.values())
+        known = (*LEARNERS.values(), *learners.values())  # settings may be those of any learner of ours
+        every = tuple(dict.fromkeys(name for learner in known for name in learner.parameters))
         shared = _by_path(shared, every)
         self._only_known(shared, every, ("settings",))
         seen: set[str] = set()
@@ -264,7 +266,7 @@ class _StudyReader:
             if value == []:
                 raise self._error(tables[key], f"{key} must have at least one value, got []")
         rates = tuple(_listed(given.pop(TUNED))) if TUNED in given else (None,)
-        swept = {key: value for key, value in given.items() if isinstance(value, list) and not is_one_list(key)}
+        swept = {key: value for key, value in given.items() if isinstance(value, list) and key not in _LISTS}
         for values in itertools.product(*swept.values()):
             settings = given | dict(zip(swept, values, strict=True))
             for rate in rates:
@@ -312,11 +314,6 @@ class _StudyReader:
 
     def _place(self, table: Table) -> str:
         return ", ".join(filter(None, (self.file, ".".join(table))))
-
-
-def _every_parameter(of_lines: Iterable[StudyLearner]) -> tuple[str, ...]:
-    """The settings that a learner of these lines has, or any other that comes with the library."""
-    return tuple(dict.fromkeys(name for learner in (*LEARNERS.values(), *of_lines) for name in learner.parameters))
 
 
 def _by_path(table: Mapping[str, Any], known: Sequence[str]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -145,13 +145,10 @@ class _Sweep:
     def _records(self) -> Iterator[list[Record]]:
         """The records of all missing cells, as they finish; cancels what is left at the end."""
         at_once = _TASKS_PER_WORKER * self.executor.n_workers
-        for together in run_tasks(self._submit, self.todo, at_once):
+        for together in run_tasks(lambda cell: self.executor.submit(self.shared[cell.data], cell), self.todo, at_once):
             yield [
                 _lost_record(ended.item, ended.error) if ended.result is None else ended.result for ended in together
             ]
-
-    def _submit(self, cell: Cell) -> "Future[Record]":
-        return self.executor.submit(self.shared[cell.data], cell)
 
 
 def _lost_record(cell: Cell, error: BaseException | None) -> Record:

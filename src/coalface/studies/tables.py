@@ -23,6 +23,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def write_csv(path: Path, headings: Sequence[str], rows: Iterable[Sequence[Any]]
     return n
 
 
-def read_csv(
+def _read_csv(
     path: Path, columns: Mapping[str, Parser], n_rows: int, optional: Mapping[str, Parser] | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows with their line numbers; a FileFormatError names the damaged line.
@@ -179,8 +180,8 @@ def write_tables(findings: Findings, folder: str | os.PathLike[str]) -> None:
     columns = [*_RUN_COLUMNS, *(_NEW_RUN_COLUMNS if known else ())]
     target.mkdir(parents=True, exist_ok=True)
     n_rows = {
-        "data.csv": write_csv(target / "data.csv", list(_DATA_COLUMNS), map(_values_of, findings.data)),
-        "runs.csv": write_csv(target / "runs.csv", columns, ([getattr(run, name) for name in columns] for run in runs)),
+        "data.csv": write_csv(target / "data.csv", list(_DATA_COLUMNS), map(attrgetter(*_DATA_COLUMNS), findings.data)),
+        "runs.csv": write_csv(target / "runs.csv", columns, map(attrgetter(*columns), runs)),
         "curves.csv": write_csv(target / "curves.csv", [*_KEY, *_POINT_COLUMNS], _checkpoint_rows(findings)),
         "timings.csv": write_csv(target / "timings.csv", [*_KEY, "seconds"], ([*_key(r), r.seconds] for r in runs)),
     }
@@ -199,7 +200,7 @@ def read_tables(folder: str | os.PathLike[str]) -> Findings:
     _check_folder(source)
     sweep = _read_sweep(source / "sweep.json")
     rows = sweep["rows"]
-    data = tuple(DataFacts(**values) for _, values in read_csv(source / "data.csv", _DATA_COLUMNS, rows["data.csv"]))
+    data = tuple(DataFacts(**values) for _, values in _read_csv(source / "data.csv", _DATA_COLUMNS, rows["data.csv"]))
     runs = _read_runs(source / "runs.csv", rows["runs.csv"], {facts.name for facts in data}, set(sweep["lines"]))
     if _is_there(source / "timings.csv"):
         _add_seconds(runs, source / "timings.csv", rows["timings.csv"])
@@ -220,10 +221,6 @@ def _check_folder(folder: Path) -> None:
 
 def _key(run: FinishedRun) -> _Key:
     return run.data, run.line, run.learning_rate, run.permutation
-
-
-def _values_of(facts: DataFacts) -> list[Any]:
-    return [getattr(facts, name) for name in _DATA_COLUMNS]
 
 
 def _sorted_runs(findings: Findings) -> list[FinishedRun]:
@@ -297,7 +294,7 @@ def _check_texts(values: Mapping[str, Any], path: Path) -> None:
 
 def _read_runs(path: Path, n_rows: int, data: set[str], lines: set[str]) -> dict[_Key, FinishedRun]:
     runs: dict[_Key, FinishedRun] = {}
-    for line, values in read_csv(path, _RUN_COLUMNS, n_rows, _NEW_RUN_COLUMNS):
+    for line, values in _read_csv(path, _RUN_COLUMNS, n_rows, _NEW_RUN_COLUMNS):
         run = FinishedRun(**values, seconds=float("nan"), points=None)
         for name, known in (("data", data), ("line", lines), ("asks", _ASKS)):
             if (found := values[name]) not in known:
@@ -309,7 +306,7 @@ def _read_runs(path: Path, n_rows: int, data: set[str], lines: set[str]) -> dict
 
 
 def _add_seconds(runs: dict[_Key, FinishedRun], path: Path, n_rows: int) -> None:
-    for line, values in read_csv(path, {**_KEY, "seconds": float}, n_rows):
+    for line, values in _read_csv(path, {**_KEY, "seconds": float}, n_rows):
         seconds = values.pop("seconds")
         key = _known(values, runs, path, line)
         runs[key] = replace(runs[key], seconds=seconds)
@@ -317,7 +314,7 @@ def _add_seconds(runs: dict[_Key, FinishedRun], path: Path, n_rows: int) -> None
 
 def _add_points(runs: dict[_Key, FinishedRun], path: Path, n_rows: int) -> None:
     points: dict[_Key, list[tuple[float, ...]]] = {}
-    for line, values in read_csv(path, {**_KEY, **_POINT_COLUMNS}, n_rows):
+    for line, values in _read_csv(path, {**_KEY, **_POINT_COLUMNS}, n_rows):
         key = _known({name: values[name] for name in _KEY}, runs, path, line)
         points.setdefault(key, []).append(tuple(values[name] for name in _POINT_COLUMNS))
     for key, found in points.items():

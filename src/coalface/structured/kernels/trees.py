@@ -1,4 +1,4 @@
-"""Checks and changes the dependency trees of a whole treebank at once.
+"""Changes the dependency trees of a whole treebank at once.
 
 ``heads[starts[i] + word]`` is the head of a word of sentence i; words are numbered from 1, and 0 is the root.
 """
@@ -6,31 +6,6 @@
 from coalface.kernels import I32, I64, called, kernel
 
 _FOREVER = 1 << 30
-
-
-@called
-def _reaches_root(heads: I32, first: int, n_words: int, word: int) -> bool:
-    """Whether the heads of a word lead to the root."""
-    for _ in range(n_words):
-        word = heads[first + word]
-        if word == 0:
-            return True
-    return False
-
-
-@called
-def _is_tree(heads: I32, first: int, n_words: int) -> bool:
-    """Whether the heads of a sentence form a tree with exactly one word at its root."""
-    n_roots = 0
-    for word in range(1, n_words + 1):
-        head = heads[first + word]
-        if head < 0 or head > n_words:
-            return False
-        n_roots += head == 0
-    for word in range(1, n_words + 1):
-        if not _reaches_root(heads, first, n_words, word):
-            return False
-    return bool(n_roots == 1)
 
 
 @called
@@ -58,15 +33,6 @@ def _lift(heads: I32, first: int, n_words: int) -> None:
         if lifted == 0:
             return
         heads[first + lifted] = heads[first + heads[first + lifted]]
-
-
-@kernel
-def all_are_trees(starts: I64, heads: I32) -> bool:
-    """Whether the heads of every sentence form a tree with exactly one word at its root."""
-    for sentence in range(starts.shape[0] - 1):
-        if not _is_tree(heads, starts[sentence], starts[sentence + 1] - starts[sentence] - 1):
-            return False
-    return True
 
 
 @kernel

@@ -95,7 +95,9 @@ class DependencyParser(PolicyLearner):
         trees = checked_trees(given, with_heads=True)
         losses, averaged, _ = self._losses(), flag("averaged", self.averaged), flag("shuffle", self.shuffle)
         grammar = self._same_grammar() if hasattr(self, "policy_") else self._grammar_with(*labels_of(trees))
-        policy = self.policy_ if hasattr(self, "policy_") else self._new_policy(grammar)
+        policy = (
+            self.policy_ if hasattr(self, "policy_") else begun_compiled(self._given_policy(), np.array(grammar.names))
+        )
         treebank = treebank_of(trees, grammar.all_labels, learned=True)
         if not hasattr(self, "policy_"):
             self.policy_, self._paid = policy, new_paid_costs(len(grammar.names))
@@ -222,6 +224,3 @@ class DependencyParser(PolicyLearner):
 
     def _default_policy(self) -> CoalClassifier:
         return parser_policy(random_state=self.random_state)
-
-    def _new_policy(self, grammar: Grammar) -> CoalClassifier:
-        return begun_compiled(self._given_policy(), np.array(grammar.names))

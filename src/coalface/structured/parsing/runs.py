@@ -115,10 +115,10 @@ class ParsingRun(CompiledRun):
                     return
                 n_states = 2 * int(self._lengths[self.order[self.done]])
                 model.make_room(int(scratch.unseen[0]))
-                self.paid = with_room(self.paid, n_states, len(self._actions.moves))
+                self.paid = _with_room(self.paid, n_states, len(self._actions.moves))
 
 
-def with_room(paid: PaidCosts, n_states: int, n_actions: int) -> PaidCosts:
+def _with_room(paid: PaidCosts, n_states: int, n_actions: int) -> PaidCosts:
     """The same paid costs in a table with room for this many more states."""
     while not can_store(paid, n_states):
         larger = new_paid_costs(n_actions, 2 * len(paid.keys))

@@ -130,9 +130,6 @@ class SequenceTagger(PolicyLearner):
         elif policy.budget is None:
             policy.start_budget(budget)
 
-    def _plain_budget(self) -> dict[str, Any] | None:
-        return None if self.budget is None else self._checked_budget().plain()
-
     def _checked_budget(self) -> Budget:
         given = self.budget
         return Budget.of(given) if isinstance(given, Budget | Mapping) else Budget(costs=whole_number("budget", given))
@@ -157,7 +154,8 @@ class SequenceTagger(PolicyLearner):
         words = check_words(sentences)
         tokens = self._tokens(words, len(self.classes_))
         codes = predict_tags(self.policy_, tokens, self._rules(self.classes_).allowed)
-        return split_like(words, self._answers()[codes].tolist())
+        answers = np.array([*self.classes_.tolist(), self._no_tag], object)  # the last is for words without a tag
+        return split_like(words, answers[codes].tolist())
 
     def score(self, sentences: Any, tags: Any) -> float:
         """The accuracy: the share of words whose tag is right.
@@ -192,7 +190,8 @@ class SequenceTagger(PolicyLearner):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the whole state to one file, atomically; ``load`` continues exactly from there."""
-        self._write(path, {"sentences": self.sentences_, "budget": self._plain_budget()})
+        budget = None if self.budget is None else self._checked_budget().plain()
+        self._write(path, {"sentences": self.sentences_, "budget": budget})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -218,10 +217,6 @@ class SequenceTagger(PolicyLearner):
     def _new_policy(self, classes: NDArray[np.str_]) -> CoalClassifier:
         given = self._default_policy(classes) if self.policy is None else self.policy
         return begun_compiled(given, classes, may_have=["abstain"])
-
-    def _answers(self) -> NDArray[Any]:
-        """All that ``predict`` may return for a word: the tags and, last, the answer without one."""
-        return np.array([*self.classes_.tolist(), self._no_tag], object)
 
     @property
     def _no_tag(self) -> Any:

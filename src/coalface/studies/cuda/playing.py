@@ -77,7 +77,7 @@ def _fits(settings: Settings, learner: Any) -> bool:
     return not unpaced and plain
 
 
-def packed(tasks: list[Task]) -> tuple[NDArray[Any], list[int]]:
+def _packed(tasks: list[Task]) -> tuple[NDArray[Any], list[int]]:
     """The settings of tasks as the kernel reads them, and the distinct permutations that their orders name."""
     permutations = sorted({task.permutation for task in tasks})
     place = {permutation: number for number, permutation in enumerate(permutations)}
@@ -133,7 +133,7 @@ class DeviceProblem:
         checkpoints, n_blocks = tasks[0].checkpoints, self.n_side_by_side(tasks)
         wanted = checkpoint_costs(checkpoints, self.n_labels, self.n_rows)
         targets = np.union1d(wanted, doubling_costs(self.n_labels, self.n_rows)).astype(np.int64)
-        records, permutations = packed(tasks)
+        records, permutations = _packed(tasks)
         orders = np.array([learners.order_of(permutation, self.n_rows) for permutation in permutations], np.int32)
         arrays = {
             **self._data,

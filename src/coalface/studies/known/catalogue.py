@@ -32,14 +32,12 @@ from coalface.studies.known.downloads import FETCHERS
 VARIABLE = "COALFACE_DATA"
 
 
-def load_digits(name: str = "digits") -> TrainTest:
+def _load_digits(name: str = "digits") -> TrainTest:
     """8 x 8 handwritten digits, brightness between 0 and 1; costs are 0/1, or ``|i-j|/9`` for "digits-distance".
 
-    ``coalface demo`` uses the same rows in the same order.
-
-    >>> load_digits().test
+    >>> _load_digits().test
     CostDataset('digits', 500 examples, 64 features, 10 labels)
-    >>> load_digits("digits-distance").train.cost_matrix[9, [0, 9]]
+    >>> _load_digits("digits-distance").train.cost_matrix[9, [0, 9]]
     array([1., 0.], dtype=float32)
     """
     from sklearn import datasets  # slow to import
@@ -113,8 +111,8 @@ class _Bundled:
 
 
 _BUNDLED = {
-    "digits": _Bundled("handwritten digits, 0/1 costs", (1297, 500, 10), load_digits),
-    "digits-distance": _Bundled("handwritten digits, costs |i-j|/9", (1297, 500, 10), load_digits),
+    "digits": _Bundled("handwritten digits, 0/1 costs", (1297, 500, 10), _load_digits),
+    "digits-distance": _Bundled("handwritten digits, costs |i-j|/9", (1297, 500, 10), _load_digits),
     "wine": _Bundled("wines, 0/1 costs", (125, 53, 3), _load_table),
     "breast-cancer": _Bundled("tumours, 0/1 costs", (398, 171, 2), _load_table),
     "iris": _Bundled("flowers, 0/1 costs", (105, 45, 3), _load_table),

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from glob import glob, has_magic
 from hashlib import blake2b
@@ -54,7 +54,7 @@ def find_partitions(patterns: Iterable[str | os.PathLike[str]]) -> list[Partitio
         if format_of(path) not in TABLES:
             raise InputError(f"The files of a pool must be .parquet, .csv or .jsonl, got {path}. Convert it first.")
     top = Path(os.path.commonpath([path.parent for path in paths]))
-    return [Partition(path, path.relative_to(top).as_posix(), fingerprint_of(path)) for path in paths]
+    return [Partition(path, path.relative_to(top).as_posix(), _fingerprint_of(path)) for path in paths]
 
 
 def _matches(pattern: str) -> list[Path]:
@@ -70,7 +70,7 @@ def _matches(pattern: str) -> list[Path]:
     return files
 
 
-def fingerprint_of(path: Path) -> str:
+def _fingerprint_of(path: Path) -> str:
     """A text that changes with the file: a hash of its size, its time of change, and the bytes at both ends."""
     facts = path.stat()
     digest = blake2b(f"{facts.st_size} {facts.st_mtime_ns}".encode(), digest_size=16)
@@ -79,26 +79,6 @@ def fingerprint_of(path: Path) -> str:
         file.seek(max(facts.st_size - _ENDS, 0))
         digest.update(file.read(_ENDS))
     return digest.hexdigest()
-
-
-def targets_of(partitions: Sequence[Partition], suffix: str, folder: Path | None) -> list[Path]:
-    """The file for the result of each partition, beside it or in ``folder``; an InputError if two are the same.
-
-    >>> part = Partition(Path("pool/part-0.csv"), "part-0.csv", "")
-    >>> targets_of([part], ".predictions.parquet", Path("out"))[0].as_posix()
-    'out/part-0.predictions.parquet'
-    """
-    targets = [
-        (partition.path.parent if folder is None else folder) / (partition.stem + suffix) for partition in partitions
-    ]
-    first: dict[Path, Partition] = {}
-    for partition, target in zip(partitions, targets, strict=True):
-        other = first.setdefault(target, partition)
-        if other is not partition:
-            raise InputError(
-                f"{other.path} and {partition.path} would both be written to {target}. Rename one of them."
-            )
-    return targets
 
 
 PLACE, SAVING, LABEL, FILE, ROW = (f"{PREFIX}{name}" for name in ("place", "saving", "label", "file", "row"))

@@ -1,7 +1,7 @@
 """Predictions for a pool: a Parquet file beside every file, with the label and perhaps the costs of each example."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +15,12 @@ from coalface.errors import InputError
 from coalface.evaluate import Progress
 from coalface.learner import best_labels
 from coalface.studies.pools.intake import Batch, Intake, PoolColumns
-from coalface.studies.pools.pool_files import PREDICTIONS, Partition, find_partitions, targets_of
+from coalface.studies.pools.pool_files import PREDICTIONS, Partition, find_partitions
 from coalface.studies.pools.tasks import ModelFile, PartitionTask, PoolOutcome, run_pool
 
 
 @dataclass(frozen=True)
-class Predicting:
+class _Predicting:
     """The row number, the id if there is one, the label and, with ``costs``, the predicted costs of every example."""
 
     costs: bool = False
@@ -86,9 +86,9 @@ def predict_pool(
     """
     partitions = find_partitions(pool)
     folder = None if out is None else made_folder(Path(out))
-    targets, columns = targets_of(partitions, PREDICTIONS, folder), PoolColumns(id, tuple(ignore))
+    targets, columns = _targets_of(partitions, PREDICTIONS, folder), PoolColumns(id, tuple(ignore))
     found = ModelFile.of(Path(model))
-    work = Predicting(costs)
+    work = _Predicting(costs)
     tasks = [
         PartitionTask(partition, target, work, columns, found)
         for partition, target in zip(partitions, targets, strict=True)
@@ -102,3 +102,23 @@ def made_folder(folder: Path) -> Path:
         raise InputError(f"out must be a folder, {folder} is a file. Choose another name.")
     folder.mkdir(parents=True, exist_ok=True)
     return folder.resolve()
+
+
+def _targets_of(partitions: Sequence[Partition], suffix: str, folder: Path | None) -> list[Path]:
+    """The file for the result of each partition, beside it or in ``folder``; an InputError if two are the same.
+
+    >>> part = Partition(Path("pool/part-0.csv"), "part-0.csv", "")
+    >>> _targets_of([part], ".predictions.parquet", Path("out"))[0].as_posix()
+    'out/part-0.predictions.parquet'
+    """
+    targets = [
+        (partition.path.parent if folder is None else folder) / (partition.stem + suffix) for partition in partitions
+    ]
+    first: dict[Path, Partition] = {}
+    for partition, target in zip(partitions, targets, strict=True):
+        other = first.setdefault(target, partition)
+        if other is not partition:
+            raise InputError(
+                f"{other.path} and {partition.path} would both be written to {target}. Rename one of them."
+            )
+    return targets

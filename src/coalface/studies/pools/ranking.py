@@ -199,7 +199,8 @@ def rank_pool(
         PartitionTask(partition, parts / f"{place:06d}.parquet", work, intake.columns, found)
         for place, partition in enumerate(partitions)
     ]
-    fingerprint = _fingerprint([limit, least, *(task.fingerprint for task in tasks)])
+    deciding = json.dumps([limit, least, *(task.fingerprint for task in tasks)])
+    fingerprint = blake2b(deciding.encode(), digest_size=16).hexdigest()
     notes = parquet_notes(target) if target.suffix == ".parquet" and target.is_file() else {}
     if notes.get("fingerprint") == fingerprint:
         return PoolOutcome(len(tasks), len(tasks), 0, 0.0), int(notes["rows"])
@@ -217,10 +218,6 @@ def rank_pool(
     _write(target, best, intake, {"fingerprint": fingerprint, "rows": best.num_rows})
     rmtree(parts)
     return outcome, best.num_rows
-
-
-def _fingerprint(values: list[Any]) -> str:
-    return blake2b(json.dumps(values).encode(), digest_size=16).hexdigest()
 
 
 def _merged(tasks: list[PartitionTask], limit: int) -> Any:

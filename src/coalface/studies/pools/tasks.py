@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
@@ -23,7 +23,7 @@ from coalface.evaluate import Progress
 from coalface.files import atomic_write
 from coalface.learner import NamedLearner, require_model
 from coalface.studies.cells import Stopped
-from coalface.studies.executors import SweepExecutor, executor_for
+from coalface.studies.executors import executor_for
 from coalface.studies.pools.intake import Batch, Intake, PoolColumns, batches_of
 from coalface.studies.pools.pool_files import NOTES, Partition, parquet_notes
 from coalface.studies.tasks import RETRIES, run_tasks
@@ -144,15 +144,15 @@ def _score(shared: str | bytes, task: PartitionTask, stop: Callable[[], bool] | 
 
     batches = watched()
     try:
-        write_tables(task.target, task.work.tables(task.partition, intake, batches), lambda: _notes(task, n_rows))
+        write_tables(
+            task.target,
+            task.work.tables(task.partition, intake, batches),
+            lambda: {"fingerprint": task.fingerprint, "rows": n_rows},
+        )
     except InputError as problem:
         where = f"{path}, from row {begin} on" if begin else f"{path}"
         raise InputError(f"{where}: {problem}", remedy=problem.remedy) from None
     return n_rows
-
-
-def _notes(task: PartitionTask, n_rows: int) -> dict[str, Any]:
-    return {"fingerprint": task.fingerprint, "rows": n_rows}
 
 
 def write_tables(target: Path, tables: Iterator[Any], notes: Callable[[], dict[str, Any]]) -> None:
@@ -201,7 +201,7 @@ def run_pool(
     """
     began, before, rows = time.perf_counter(), 0, 0
     with executor_for(executor, workers) as workforce, threadpool_limits(limits=1):
-        start = partial(_start, workforce, workforce.share_file(tasks[0].model.path))
+        start = partial(workforce.start, _score_partition, workforce.share_file(tasks[0].model.path))
         at_once = _TASKS_PER_WORKER * workforce.n_workers
         each = chain.from_iterable(run_tasks(start, tasks, at_once))
         for number, ended in enumerate(each, start=1):
@@ -212,10 +212,6 @@ def run_pool(
                 progress(number, len(tasks))
     _remove_leftovers(tasks)
     return PoolOutcome(len(tasks), before, rows, time.perf_counter() - began)
-
-
-def _start(workforce: SweepExecutor, shared: str | bytes, task: PartitionTask) -> "Future[_Scored]":
-    return workforce.start(_score_partition, shared, task)
 
 
 def _checked(task: PartitionTask, scored: _Scored | None, error: BaseException | None) -> _Scored:

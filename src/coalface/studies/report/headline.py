@@ -40,11 +40,16 @@ def _over_many(best: list[LineOutcome], analysis: Analysis) -> dict[str, str]:
         top = max(reached, key=lambda one: one.savings[COSTS].factor)
         facts[f"the largest saving: {top.line} on {top.data}"] = number_format.factor(top.savings[COSTS].factor)
     else:
-        text, number = _trade(min(best, key=outcome_text.relative_excess), analysis, where="on any dataset")
+        text, number = _trade(min(best, key=_relative_excess), analysis, where="on any dataset")
         facts[text] = number
     some = _kind_of_line(analysis)
     facts[f"datasets on which some {some} gets as good as {baseline} at its end"] = f"{len(reached)} of {len(best)}"
     return facts
+
+
+def _relative_excess(outcome: LineOutcome) -> float:
+    """The excess relative to the baseline's final test cost; the excess itself if that is 0."""
+    return outcome.excess / (outcome.baseline_test_cost if outcome.baseline_test_cost > 0 else 1.0)
 
 
 def _reaches(outcome: LineOutcome) -> bool:
@@ -158,7 +163,8 @@ def _to_others(analysis: Analysis) -> Iterator[str]:
                 yield f"{line} needs {measure.less} than the best coal line to get as good, {where}."
         better = [outcome for outcome in analysis.outcomes if outcome.line == line and _beats_all(analysis, outcome)]
         if better:
-            yield f"{line} ends better than every coal line, {_where(analysis, better, _ends)}."
+            ends = _where(analysis, better, lambda outcome: f"at {outcome.test_cost:.4g}")
+            yield f"{line} ends better than every coal line, {ends}."
 
 
 def _where(analysis: Analysis, found: list[LineOutcome], describe: Callable[[LineOutcome], str]) -> str:
@@ -189,10 +195,6 @@ def _needs(measure: Measure, against: dict[str, LineOutcome]) -> Callable[[LineO
         return f"{number(outcome.savings[measure].needed)} against {theirs}"
 
     return describe
-
-
-def _ends(outcome: LineOutcome) -> str:
-    return f"at {outcome.test_cost:.4g}"
 
 
 def _beats_all(analysis: Analysis, outcome: LineOutcome) -> bool:

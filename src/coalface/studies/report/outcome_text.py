@@ -46,11 +46,6 @@ def excess_interval(outcome: LineOutcome) -> str:
     return f"{_signed(interval.low * scale, unit)} to {_signed(interval.high * scale, unit)}{unit}"
 
 
-def relative_excess(outcome: LineOutcome) -> float:
-    """The excess relative to the baseline's final test cost; the excess itself if that is 0."""
-    return outcome.excess / (outcome.baseline_test_cost if outcome.baseline_test_cost > 0 else 1.0)
-
-
 def above(outcome: LineOutcome) -> str:
     """How far above the baseline's final test cost a line ends."""
     return f"{excess(outcome).removeprefix('+')} above"

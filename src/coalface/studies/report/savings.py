@@ -113,7 +113,9 @@ def outcomes(findings: Findings, choices: Sequence[Choice] | None = None) -> tup
                 continue
             ours, theirs = _paired(choice.runs, baseline.runs)
             if ours:
-                pair = _Pair(ours, theirs, _draws(place, len(ours)), needs)
+                # with replacement, the same for all lines of a dataset
+                draws = np.random.default_rng([_SEED, place]).integers(len(ours), size=(DRAWS, len(ours)))
+                pair = _Pair(ours, theirs, draws, needs)
                 runs = (*choice.runs, *baseline.runs)
                 found.append(pair.outcome(choice, [one for one in measures if applies(one, facts, runs)]))
     return tuple(found)
@@ -255,11 +257,6 @@ def _paired(ours: Sequence[FinishedRun], theirs: Sequence[FinishedRun]) -> tuple
     by_permutation = {run.permutation: run for run in theirs}
     both = [run for run in ours if run.permutation in by_permutation]
     return both, [by_permutation[run.permutation] for run in both]
-
-
-def _draws(place: int, n: int) -> NDArray[np.int64]:
-    """Draws of ``n`` permutations with replacement, the same for all lines of a dataset."""
-    return np.random.default_rng([_SEED, place]).integers(n, size=(DRAWS, n))
 
 
 def _interval(draws: NDArray[np.float64], *, single: bool) -> DrawnInterval:
