@@ -1,6 +1,5 @@
 """The curve of a run: costs queried and test cost at each checkpoint."""
 
-import html
 import json
 import operator
 from dataclasses import MISSING, asdict, dataclass, fields
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from coalface.errors import FileFormatError, InputError
 from coalface.extras import needed_for
-from coalface.report.curve_picture import picture_of, points_of
+from coalface.report.curve_picture import picture_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,8 +121,7 @@ class Curve:
 
     def _repr_html_(self) -> str:
         """The curve as a small picture, for notebooks."""
-        points = points_of(self.costs_queried, self.test_cost)
-        return html.escape(str(self)) if points is None else picture_of(points, str(self))
+        return picture_of(self.costs_queried, self.test_cost, str(self))
 
     def to_frame(self) -> "DataFrame":
         """The checkpoints as a pandas data frame, one row each; pandas must be installed.

@@ -69,16 +69,6 @@ def estimated_mean(values: NDArray[np.float64], bounds: CostScale) -> MeanCost:
     return MeanCost(float(np.mean(values)), ends[0], ends[1], n)
 
 
-def _exact_mean(values: NDArray[np.float64]) -> MeanCost:
-    """The mean of numbers that are equal by construction.
-
-    >>> _exact_mean(np.zeros(3))
-    MeanCost(mean=0.0, low=0.0, high=0.0, rows=3)
-    """
-    mean = float(values[0])
-    return MeanCost(mean, mean, mean, len(values))
-
-
 def _unit_interval(values: NDArray[np.float64]) -> tuple[float, float]:
     """The interval of a mean of at least two numbers between 0 and 1."""
     from scipy.special import stdtrit
@@ -111,7 +101,8 @@ def _references_for(judged: Judged, labels: list[str], scale: CostScale) -> tupl
     """The best single label, where one has enough known costs, then the cheapest label of each row."""
     oracle = _reference("the cheapest label of each row", None, judged, judged.cheapest, scale)
     if np.ptp(judged.cheapest) == 0.0 and judged.are_of_matrix:  # so it will cost the same on any other row
-        oracle = replace(oracle, cost=_exact_mean(judged.cheapest))
+        mean = float(judged.cheapest[0])
+        oracle = replace(oracle, cost=MeanCost(mean, mean, mean, len(judged)))
     best = _best_single(judged)
     if best is None:
         return (oracle,)

@@ -1,6 +1,5 @@
 """Simulated serving: all costs are known, but the learner sees only that of the label it serves."""
 
-import html
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +19,7 @@ from coalface.learner.play import start_run
 from coalface.learner.serving import serve_rows
 from coalface.learner.state import is_begun, resolve_classes
 from coalface.models.serving import ServedRun
-from coalface.report.curve_picture import picture_of, points_of
+from coalface.report.curve_picture import picture_of
 
 _PIECE = 1024  # rows between two checks for Ctrl-C
 _SHOWN = 24  # points of the picture for notebooks
@@ -57,10 +56,7 @@ class ServedCurve:
     def _repr_html_(self) -> str:
         """The mean cost so far as a small picture, for notebooks."""
         shown = np.unique(np.geomspace(1, len(self.cost), _SHOWN).round().astype(np.int64))
-        points = points_of(shown, self.progressive_costs[shown - 1])
-        if points is None:  # costs that are not finite
-            return html.escape(str(self))
-        return picture_of(points, str(self), "examples served", "mean cost so far")
+        return picture_of(shown, self.progressive_costs[shown - 1], str(self), "examples served", "mean cost so far")
 
 
 def simulate_serving(

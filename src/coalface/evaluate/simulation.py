@@ -52,7 +52,7 @@ def simulate(
     stop_saving: float | None = None,
     progress: Progress | None = None,
 ) -> Curve:
-    """SimulatedRun ask, answer and tell over the rows in one compiled loop, and return the curve; the learner learns.
+    """Run ask, answer and tell over the rows in one compiled loop, and return the curve; the learner learns.
 
     The result equals, bit for bit, calling ``ask`` and ``tell`` row by row. With ``batch``, it equals doing so for that
     many rows at a time: the learner asks about all of them, in as many trips as ``in_turn`` takes, before it learns.
@@ -222,7 +222,7 @@ class _Simulation:
         return False
 
     def _play(self) -> None:
-        """SimulatedRun piece by piece, stopping at every checkpoint."""
+        """Run piece by piece, stopping at every checkpoint."""
         assert self.checkpoints is not None
         piece = 64
         while True:

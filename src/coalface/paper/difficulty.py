@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from coalface.data import finite_number
 from coalface.errors import InputError
-from coalface.paper.inputs import Numbers, as_table, as_weights
+from coalface.paper.inputs import Numbers, as_table
 
 _MOST_NUMBERS = 50_000_000  # in a class of all combinations: 400 MB
 _MOST_EXAMPLES = 16  # the search visits sets of examples, at most 2^16 for each scale
@@ -64,7 +64,7 @@ def difficulty(predictions: Any, *, truth: int = 0, weights: Any = None) -> Diff
     table = as_table("predictions", predictions, ("members", "examples", "labels"))
     if not -len(table) <= truth < len(table):
         raise InputError(f"truth must be the index of a member, at most {len(table) - 1}, got {truth!r}.")
-    chances, expected = as_weights(weights, table.shape[1]), table[truth]
+    chances, expected = _as_weights(weights, table.shape[1]), table[truth]
     chosen = table.argmin(axis=2)
     rows = np.arange(table.shape[1])
     best = chosen[truth]
@@ -161,7 +161,7 @@ def value_disagreement(predictions: Any, *, truth: int = 0, weights: Any = None,
     table = as_table("predictions", predictions, ("members", "examples"))
     if not -len(table) <= truth < len(table):
         raise InputError(f"truth must be the index of a member, at most {len(table) - 1}, got {truth!r}.")
-    chances, floor = as_weights(weights, table.shape[1]), finite_number("least_norm", least_norm, 0.0)
+    chances, floor = _as_weights(weights, table.shape[1]), finite_number("least_norm", least_norm, 0.0)
     deviations = np.abs(table - table[truth])
     norms = np.sqrt(deviations**2 @ chances)
     largest = 0.0
@@ -189,3 +189,17 @@ def _longest(differences: Numbers, just_above: float) -> int:
         if not longer:
             return length
         sets, length = longer, length + 1
+
+
+def _as_weights(weights: Any, n: int) -> Numbers:
+    """The probability of each of n examples, by default equal for all; they add up to 1.
+
+    >>> _as_weights([1, 3], 2).tolist()
+    [0.25, 0.75]
+    """
+    if weights is None:
+        return np.full(n, 1.0 / n)
+    array = as_table("weights", weights, ("examples",))
+    if len(array) != n or (array < 0).any() or array.sum() == 0:
+        raise InputError(f"weights must be {n} non-negative numbers, not all 0, got {array.tolist()[:10]}.")
+    return np.asarray(array / array.sum())

@@ -5,6 +5,7 @@ and maximises concave functions of the multipliers by cutting planes.
 """
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.paper.oracles import Floats, Oracle, Regressor, least_distance
-from coalface.paper.version_space import Average, Bracket, Candidate, Program, Reach, VersionSpace
+from coalface.paper.version_space import Bracket, Candidate, Program, Reach, VersionSpace
 
 _DEEP_ENOUGH = -0.2  # in slacks; the best possible depth is -1, that of the best regressor in its own constraint
 _OF_THE_DEEPEST = 0.5  # this share of the greatest possible depth is enough
@@ -83,6 +84,23 @@ def _excess(space: VersionSpace, losses: Floats) -> Floats:
     return np.asarray((losses - space.constraints.bounds) / space.constraints.slacks)
 
 
+@dataclass(frozen=True)
+class _Average:
+    """The weighted average of regressors, itself a regressor of a convex class.
+
+    >>> from coalface.paper.oracles import Linear
+    >>> _Average((Linear(np.array([0.0])), Linear(np.array([1.0]))), np.array([0.25, 0.75])).predict(np.array([[2.0]]))
+    array([1.5])
+    """
+
+    regressors: tuple[Regressor, ...]
+    weights: Floats
+
+    def predict(self, X: Floats) -> Floats:
+        """The predicted cost of each row."""
+        return np.asarray(self.weights @ np.stack([regressor.predict(X) for regressor in self.regressors]))
+
+
 class _Deepening:
     """The search for a regressor whose worst constraint is as far away as possible."""
 
@@ -140,7 +158,7 @@ class _Deepening:
         if over[worst] < self.high:
             self.high = float(over[worst])
             parts = [(one.regressor, share) for one, share in zip(self.seen, shares, strict=True) if share > 0]
-            self.middle = Average(tuple(one for one, _ in parts), np.array([float(share) for _, share in parts]))
+            self.middle = _Average(tuple(one for one, _ in parts), np.array([float(share) for _, share in parts]))
         if worst < len(over) - 1 and not self.planes.in_use[worst]:
             self.planes.in_use[worst] = True
             self.ceiling = np.inf
@@ -220,12 +238,6 @@ def certified_range(engine: RangeEngine, row: Floats, tol: float) -> CertifiedRa
     (0.1, 0.3)
     """
     return CertifiedRange(engine.reach(row, 0.0, tol), engine.reach(row, 1.0, tol))
-
-
-def known_exactly(predicted: float, calls: int = 0) -> Reach:
-    """An end of a range that is known exactly."""
-    inside = min(max(predicted, 0.0), 1.0)
-    return Reach(inside, inside, calls)
 
 
 class EndSearch(ABC):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from coalface.paper.engine import ConvexRanges, EndSearch, RangeEngine, known_exactly
+from coalface.paper.engine import ConvexRanges, EndSearch, RangeEngine
 from coalface.paper.oracles import Floats, Oracle, Regressor, RidgeOracle
 from coalface.paper.schedule import KAPPA
 from coalface.paper.version_space import Bracket, Program, Reach, VersionSpace, widened
@@ -62,7 +62,13 @@ class Enumeration(RangeEngine):
     def reach(self, row: Floats, end: float, tol: float) -> Reach:  # tol is not needed: the result is exact
         """One end of one range."""
         predicted = self.oracle.predictions(row[None, :])[self.plausible, 0]
-        return known_exactly(float(predicted.max() if end else predicted.min()))
+        return _known_exactly(float(predicted.max() if end else predicted.min()))
+
+
+def _known_exactly(predicted: float) -> Reach:
+    """An end of a range that is known exactly."""
+    inside = min(max(predicted, 0.0), 1.0)
+    return Reach(inside, inside, 0)
 
 
 class Ellipsoid(RangeEngine):
@@ -101,7 +107,7 @@ class Ellipsoid(RangeEngine):
         spread = float(known_part @ known_part) + float(unseen @ unseen) / float(first[0, 0] ** 2)
         half = math.sqrt(float(self.space.constraints.slacks[-1]) * spread)
         predicted = float(answers.best.predict(known[None, :])[0])
-        return known_exactly(predicted + half if end else predicted - half)
+        return _known_exactly(predicted + half if end else predicted - half)
 
 
 class Bisection(RangeEngine):

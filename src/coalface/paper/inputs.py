@@ -29,20 +29,6 @@ def as_table(name: str, values: Any, axes: tuple[str, ...]) -> Numbers:
     return array
 
 
-def as_weights(weights: Any, n: int) -> Numbers:
-    """The probability of each of n examples, by default equal for all; they add up to 1.
-
-    >>> as_weights([1, 3], 2).tolist()
-    [0.25, 0.75]
-    """
-    if weights is None:
-        return np.full(n, 1.0 / n)
-    array = as_table("weights", weights, ("examples",))
-    if len(array) != n or (array < 0).any() or array.sum() == 0:
-        raise InputError(f"weights must be {n} non-negative numbers, not all 0, got {array.tolist()[:10]}.")
-    return np.asarray(array / array.sum())
-
-
 def check_margin(margin: Any) -> float:
     """A margin between the best two costs: above 0 and at most 1.
 

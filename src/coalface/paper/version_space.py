@@ -190,23 +190,6 @@ class Reach(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Average:
-    """The weighted average of regressors, itself a regressor of a convex class.
-
-    >>> from coalface.paper.oracles import Linear
-    >>> Average((Linear(np.array([0.0])), Linear(np.array([1.0]))), np.array([0.25, 0.75])).predict(np.array([[2.0]]))
-    array([1.5])
-    """
-
-    regressors: tuple[Regressor, ...]
-    weights: Floats
-
-    def predict(self, X: Floats) -> Floats:
-        """The predicted cost of each row."""
-        return np.asarray(self.weights @ np.stack([regressor.predict(X) for regressor in self.regressors]))
-
-
-@dataclass(frozen=True)
 class Candidate:
     """A regressor that the oracle returned, with its predictions and losses."""
 

@@ -18,12 +18,12 @@ class _PicturePoints(NamedTuple):
     test_costs: tuple[float, float]
 
 
-def points_of(costs: NDArray[np.int64], test_cost: NDArray[np.float64]) -> _PicturePoints | None:
+def _points_of(costs: NDArray[np.int64], test_cost: NDArray[np.float64]) -> _PicturePoints | None:
     """The points of a curve, the costs on a log axis; None without a measured point after the first question.
 
-    >>> points_of(np.array([10, 20, 40]), np.array([0.5, 0.3, 0.1])).x.round(6).tolist()
+    >>> _points_of(np.array([10, 20, 40]), np.array([0.5, 0.3, 0.1])).x.round(6).tolist()
     [36.0, 180.0, 324.0]
-    >>> points_of(np.array([10]), np.array([np.nan])) is None
+    >>> _points_of(np.array([10]), np.array([np.nan])) is None
     True
     """
     shown = np.isfinite(test_cost) & (costs > 0)
@@ -42,12 +42,23 @@ def _stretched(values: NDArray[np.float64], low: float, high: float) -> NDArray[
     return np.asarray(low + share * (high - low))
 
 
-def picture_of(points: _PicturePoints, caption: str, across: str = "costs asked for", up: str = "test cost") -> str:
-    """The points as SVG in the text's own colour, with the names of both axes and the caption below.
+def picture_of(
+    costs: NDArray[np.int64],
+    values: NDArray[np.float64],
+    caption: str,
+    across: str = "costs asked for",
+    up: str = "test cost",
+) -> str:
+    """A curve as SVG in the text's own colour, with the names of both axes and the caption below.
 
-    >>> print(picture_of(points_of(np.array([10, 20]), np.array([0.5, 0.25])), "20 costs")[:31])
+    Without a point that can be drawn, it is the caption alone.
+
+    >>> print(picture_of(np.array([10, 20]), np.array([0.5, 0.25]), "20 costs")[:31])
     <figure style="margin:0"><svg w
     """
+    points = _points_of(costs, values)
+    if points is None:
+        return html.escape(caption)
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(points.x, points.y, strict=True))
     dots = "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in zip(points.x, points.y, strict=True))
     bottom = HEIGHT - MARGIN + 18

@@ -4,7 +4,7 @@ All episodes of a group take their next decision at the same time: their states 
 roll-outs that it asks for can run at the same time. A group of one learns state by state.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from coalface.data import Rows
 from coalface.errors import InputError
 from coalface.structured.feature_columns import FeatureColumns, decision_row
-from coalface.structured.known_losses import path_after
 from coalface.structured.policy_choice import PolicyChoice
 from coalface.structured.rollouts import Policy, RolloutError, Rollouts
 from coalface.structured.row_policy import Mask, PolicyCheckpoint, PolicyUpdate, RowPolicy, stacked
 from coalface.structured.state_costs import Disagreement, StateCosts
-from coalface.structured.task import Action, SearchTask, allowed_actions, in_order, reference_action, too_long
+from coalface.structured.task import Action, SearchTask, in_order, reference_action, too_long
 
 _MOST_CHOICES = 1_000_000  # sets of allowed actions that are remembered, times the number of actions
 _EPISODES_CHECKED = 3  # in these, an extra step per state shows whether ``task.step`` changes its argument
@@ -33,11 +32,11 @@ class LearnedPolicy:
     task: SearchTask[Any, Any]
     policy: RowPolicy
     columns: FeatureColumns
-    actions_in: Callable[[SearchTask[Any, Any], Any], Sequence[Action]] = allowed_actions
+    only_valid: bool = False
 
     def __call__(self, state: Any) -> Action:
         """The action to take."""
-        actions = self.actions_in(self.task, state)
+        actions = self._actions_in(state)
         if len(actions) == 1:
             return actions[0]
         row = decision_row(self.task, self.columns, state, actions)
@@ -45,7 +44,7 @@ class LearnedPolicy:
 
     def costs_in(self, states: Sequence[Any]) -> list[tuple[Sequence[Action], NDArray[np.float64]]]:
         """The actions that are possible in each state, and their predicted costs; a single action has none."""
-        choices = [self.actions_in(self.task, state) for state in states]
+        choices = [self._actions_in(state) for state in states]
         real = [place for place, actions in enumerate(choices) if len(actions) > 1]
         found: list[tuple[Sequence[Action], NDArray[np.float64]]] = [(actions, np.zeros(1)) for actions in choices]
         if real:
@@ -53,6 +52,11 @@ class LearnedPolicy:
             for place, costs in zip(real, self.policy.predicted(stacked(rows)), strict=True):
                 found[place] = (choices[place], costs[_action_mask(self.task, choices[place])[0]].astype(np.float64))
         return found
+
+    def _actions_in(self, state: Any) -> Sequence[Action]:
+        if self.only_valid:
+            return in_order(self.task, self.task.valid(state), "valid")
+        return in_order(self.task, self.task.allowed(state), "allowed")
 
 
 @dataclass
@@ -79,7 +83,8 @@ class Episode:
         if not self.left_reference:
             self.steps_taken.append((self.state, action))
         self.state = task.step(self.state, action)
-        self.path = None if self.path is None else path_after(self.path, action)
+        if self.path is not None:  # the text, because hash(-1) == hash(-2)
+            self.path = hash((self.path, repr(action)))
         self.step += 1
 
     def after_mistake(self, task: SearchTask[Any, Any]) -> bool:
@@ -98,7 +103,7 @@ class _Decision:
     allowed: Sequence[Action]
     row: Rows
     candidates: NDArray[np.bool_]  # (1, K)
-    costs: StateCosts | Disagreement
+    costs: StateCosts
 
 
 @dataclass
@@ -208,7 +213,7 @@ class EpisodeGroup:
             self.n_others += decision.costs.n_others - others
             self.n_ties += decision.costs.n_ties - ties
 
-    def _costs_in(self, episode: Episode) -> StateCosts | Disagreement:
+    def _costs_in(self, episode: Episode) -> StateCosts:
         task, choice, state = self.task, self.choice, episode.state
         if choice.roll_out == "none":
             return Disagreement(task, state)

@@ -9,8 +9,6 @@ from collections.abc import Hashable
 from hashlib import sha256
 from typing import Any
 
-from coalface.structured.task import Action
-
 _MOST_KEPT = 1_000_000  # losses of one unfinished fit, some 100 MB
 
 
@@ -63,15 +61,6 @@ def fingerprint(example: Any) -> str | None:
         return sha256(pickle.dumps(example, protocol=5)).hexdigest()
     except Exception:
         return None
-
-
-def path_after(path: Hashable, action: Action) -> Hashable:
-    """A short name for the path of actions that led to a state.
-
-    >>> path_after("start", -1) == path_after("start", -2)  # although hash(-1) == hash(-2)
-    False
-    """
-    return hash((path, repr(action)))
 
 
 def _is_plain(key: Any) -> bool:

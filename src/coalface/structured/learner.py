@@ -20,7 +20,7 @@ from coalface.structured.policies import PolicyLearner, Progress, begun, set_war
 from coalface.structured.policy_choice import PolicyChoice, RollIn
 from coalface.structured.rollouts import Rollouts
 from coalface.structured.row_policy import PolicyCheckpoint, RowPolicy
-from coalface.structured.task import RollOut, SearchTask, check_task, complete, has_action_features, valid_actions
+from coalface.structured.task import RollOut, SearchTask, check_task, complete, has_action_features
 
 _ENOUGH_COSTS = 200  # of actions other than the reference's, for the warning of ties
 
@@ -239,7 +239,7 @@ class SearchLearner(PolicyLearner):
         width = whole_number("beam", beam, least=1)
         self._check_fitted()
         self._rows.refresh()
-        choose = LearnedPolicy(self.task, self._rows, self._columns, valid_actions)
+        choose = LearnedPolicy(self.task, self._rows, self._columns, only_valid=True)
         for number, example in enumerate(examples):
             try:
                 start = self.task.start(example)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from coalface.errors import InputError, in_one_line
 from coalface.structured.known_losses import KnownLosses
-from coalface.structured.task import Action, SearchTask, loss_when_completed
+from coalface.structured.task import Action, SearchTask, complete
 
 Policy = Callable[[Any], Action]  # the action to take in a state
 
@@ -171,7 +171,7 @@ def _run(task: SearchTask[Any, Any], rollout: Rollout) -> _RolloutOutcome:
     try:
         if rollout.policy is None:
             return _RolloutOutcome(task.rollout(rollout.state, rollout.action))
-        return _RolloutOutcome(loss_when_completed(task, task.step(rollout.state, rollout.action), rollout.policy))
+        return _RolloutOutcome(task.loss(complete(task, task.step(rollout.state, rollout.action), rollout.policy)))
     except Exception as problem:
         return _RolloutOutcome(None, problem)
 

@@ -95,27 +95,14 @@ class StateCosts:
         return reference_action(self._task, self._state)
 
 
-class Disagreement:
+class Disagreement(StateCosts):
     """Cost 0 for the reference's action and 1 for any other; no roll-out is needed."""
-
-    n_others = n_ties = 0
-
-    def __init__(self, task: SearchTask[Any, Any], state: Any) -> None:
-        self._task, self._state = task, state
 
     def wanted(self, actions: Sequence[Action]) -> list[Rollout]:  # noqa: ARG002
         """No roll-out."""
         return []
 
-    def add(self, rollouts: Sequence[Rollout], losses: Sequence[float]) -> None:
-        """Nothing to take."""
-
     def of(self, actions: Sequence[Action]) -> list[float]:
         """The cost of each action."""
         reference = self.reference
         return [float(action != reference) for action in actions]
-
-    @cached_property
-    def reference(self) -> Action:
-        """The reference's action here."""
-        return reference_action(self._task, self._state)

@@ -102,7 +102,7 @@ class SearchTask(ABC, Generic[Example, State]):
 
         Override it if there is a faster way, or to run an external program.
         """
-        return loss_when_completed(self, self.step(state, action), lambda later: reference_action(self, later))
+        return float(self.loss(complete(self, self.step(state, action), lambda later: reference_action(self, later))))
 
     def reference_loss(self, state: State) -> float | None:  # noqa: ARG002 (to be overridden)
         """The loss if the reference completes the output, if known without a roll-out; None runs a roll-out."""
@@ -152,21 +152,11 @@ def has_action_features(task: SearchTask[Any, Any]) -> bool:
     return type(task).action_features is not SearchTask.action_features
 
 
-def allowed_actions(task: SearchTask[Any, Any], state: Any) -> Sequence[Action]:
-    """The allowed actions in the order of ``task.actions``; an InputError if there is none or one is unknown.
+def in_order(task: SearchTask[Any, Any], actions: Collection[Action], kind: str) -> Sequence[Action]:
+    """Actions in the order of ``task.actions``; an InputError if there is none or one is unknown.
 
     The fixed order keeps results from depending on the order of a set.
     """
-    return in_order(task, task.allowed(state), "allowed")
-
-
-def valid_actions(task: SearchTask[Any, Any], state: Any) -> Sequence[Action]:
-    """The actions that ``predict`` may take, in the order of ``task.actions``; checked as ``allowed_actions`` does."""
-    return in_order(task, task.valid(state), "valid")
-
-
-def in_order(task: SearchTask[Any, Any], actions: Collection[Action], kind: str) -> Sequence[Action]:
-    """Actions in the order of ``task.actions``; an InputError if there is none or one is unknown."""
     if actions is task.actions and len(actions):
         return task.actions
     given = set(actions)
@@ -186,16 +176,11 @@ def reference_action(task: SearchTask[Any, Any], state: Any) -> Action:
     action = task.reference(state)
     if action in task.actions and action in task.allowed(state):  # faster than to bring them into order
         return action
-    allowed = allowed_actions(task, state)
+    allowed = in_order(task, task.allowed(state), "allowed")
     if action not in allowed:
         shown = ", ".join(map(repr, allowed[:20])) + (", ..." if len(allowed) > 20 else "")
         raise InputError(f"the reference must take an allowed action ({shown}), got {action!r}.")
     return action
-
-
-def loss_when_completed(task: SearchTask[Any, Any], state: Any, choose: Callable[[Any], Action]) -> float:
-    """The loss of the output after ``choose`` has completed it."""
-    return float(task.loss(complete(task, state, choose)))
 
 
 def complete(task: SearchTask[Any, Any], state: Any, choose: Callable[[Any], Action]) -> Any:

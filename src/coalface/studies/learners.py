@@ -14,6 +14,9 @@ from coalface.evaluate import Checkpoints, Curve, Progress, simulate
 from coalface.learner import Coal, CoalClassifier, by_path, nested, unit_saving
 from coalface.studies.plugins import Plugin
 
+Settings: TypeAlias = Mapping[str, Any]
+Watch: TypeAlias = Progress | None
+
 
 class StudyLearner(Protocol):
     """What runs the lines of a study that name it: a classifier of ours, or a learner of a plug-in.
@@ -30,16 +33,11 @@ class StudyLearner(Protocol):
     package: str
     is_linear: bool
 
-    def check(self, settings: Mapping[str, Any], n_labels: int) -> object:
+    def check(self, settings: Settings, n_labels: int) -> object:
         """Raise an InputError if the learner rejects these settings."""
 
     def run(
-        self,
-        settings: Mapping[str, Any],
-        problem: TrainTest,
-        permutation: int,
-        checkpoints: Checkpoints,
-        progress: Progress | None = None,
+        self, settings: Settings, problem: TrainTest, permutation: int, checkpoints: Checkpoints, progress: Watch = None
     ) -> Curve:
         """One pass over the training data in the order of the permutation, which also seeds everything random."""
         ...
@@ -74,7 +72,7 @@ class _Classifier:
             **_RUN_SETTINGS,
         }
 
-    def check(self, settings: Mapping[str, Any], n_labels: int) -> None:
+    def check(self, settings: Settings, n_labels: int) -> None:
         """Raise an InputError if the classifier rejects these settings."""
         CostScale.of(settings.get("cost_bounds", (0.0, 1.0)))
         whole_number("batch", settings.get("batch", 1), least=1)
@@ -84,12 +82,7 @@ class _Classifier:
             unit_saving(ours, "stop_saving", settings["stop_saving"])
 
     def run(
-        self,
-        settings: Mapping[str, Any],
-        problem: TrainTest,
-        permutation: int,
-        checkpoints: Checkpoints,
-        progress: Progress | None = None,
+        self, settings: Settings, problem: TrainTest, permutation: int, checkpoints: Checkpoints, progress: Watch = None
     ) -> Curve:
         """One simulated pass over the training rows."""
         train, test = problem

@@ -76,7 +76,7 @@ def can_store(paid: PaidCosts, n_states: int) -> bool:
 
 
 @kernel
-def copy_paid_costs(paid: PaidCosts, larger: PaidCosts) -> None:
+def _copy(paid: PaidCosts, larger: PaidCosts) -> None:
     """Copy a table to an empty, larger one."""
     for old in range(paid.keys.shape[0]):
         if paid.keys[old] != _EMPTY:
@@ -86,3 +86,12 @@ def copy_paid_costs(paid: PaidCosts, larger: PaidCosts) -> None:
                 larger.actions[place, word] = paid.actions[old, word]
     for count in range(2):
         larger.counts[count] = paid.counts[count]
+
+
+def with_room(paid: PaidCosts, n_states: int, n_actions: int) -> PaidCosts:
+    """The same paid costs in a table with room for this many more states."""
+    while not can_store(paid, n_states):
+        larger = new_paid_costs(n_actions, 2 * len(paid.keys))
+        _copy(paid, larger)
+        paid = larger
+    return paid

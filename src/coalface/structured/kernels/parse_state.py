@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.kernels import I32, I64, Bool, called
+from coalface.kernels import F64, I32, I64, Bool, called
 
 ARC_HYBRID, ARC_EAGER = range(2)
 SHIFT, LEFT, RIGHT, REDUCE, ROOT = range(5)  # ROOT: a right move whose head is the root
@@ -48,6 +48,16 @@ class ParserActions(NamedTuple):
     with_label: I64  # (N_MOVES, labels) the one with each label, NO_WORD if there is none
 
 
+class Treebank(NamedTuple):
+    """Sentences one after another, each preceded by its root; a sentence's words have the numbers 1, 2, ..."""
+
+    starts: I64  # (sentences + 1,) the root of each sentence
+    codes: U64  # (words and roots, attributes)
+    heads: I32  # (words and roots,) the true heads, without crossing arcs; unused where sentences are parsed
+    labels: I32  # (words and roots,) the true labels; NO_WORD if it is not among the known ones
+    keys: U64  # (sentences,) equal for equal sentences
+
+
 def new_partial(longest: int) -> I64:
     """Memory for a partial tree of up to ``longest`` words."""
     return np.zeros((N_ROWS, max(longest + 1, 3)), np.int64)
@@ -71,7 +81,7 @@ def is_done(partial: I64) -> bool:
 
 
 @called
-def is_possible(system: int, partial: I64, move: int) -> bool:
+def _is_possible(system: int, partial: I64, move: int) -> bool:
     """Whether a move is possible; ``ROOT`` stands for a right move from the root, ``RIGHT`` for any other."""
     places = partial[PLACES]
     stacked, unread = places[STACKED], places[NEXT] <= places[LENGTH]
@@ -92,7 +102,7 @@ def is_possible(system: int, partial: I64, move: int) -> bool:
 
 
 @called
-def arc_head(system: int, partial: I64, move: int) -> int:
+def _arc_head(system: int, partial: I64, move: int) -> int:
     """The head of the arc that a move adds."""
     places, stack = partial[PLACES], partial[STACK]
     stacked = places[STACKED]
@@ -102,7 +112,7 @@ def arc_head(system: int, partial: I64, move: int) -> int:
 
 
 @called
-def arc_word(system: int, partial: I64, move: int) -> int:
+def _arc_word(system: int, partial: I64, move: int) -> int:
     """The dependent of the arc that a move adds."""
     places = partial[PLACES]
     if move != LEFT and system == ARC_EAGER and places[NEXT] <= places[LENGTH]:
@@ -127,7 +137,7 @@ def take(system: int, partial: I64, move: int, label: int) -> None:
     places, stack = partial[PLACES], partial[STACK]
     reads = move == SHIFT
     if move in (LEFT, RIGHT, ROOT):
-        head, word = arc_head(system, partial, move), arc_word(system, partial, move)
+        head, word = _arc_head(system, partial, move), _arc_word(system, partial, move)
         _add_arc(partial, head, word, label)
         reads = word == places[NEXT]
     if reads:
@@ -139,7 +149,7 @@ def take(system: int, partial: I64, move: int, label: int) -> None:
 
 
 @called
-def arcs_lost(system: int, partial: I64, move: int, truth: I32, first: int) -> int:
+def _arcs_lost(system: int, partial: I64, move: int, truth: I32, first: int) -> int:
     """How many arcs of the true tree are reachable before a move but not after it.
 
     ``truth[first + word]`` is the true head of a word. The count is exact for trees without crossing arcs. For
@@ -174,3 +184,68 @@ def arcs_lost(system: int, partial: I64, move: int, truth: I32, first: int) -> i
     elif move != REDUCE:
         lost += true_head >= coming
     return lost
+
+
+@called
+def possible_kinds(system: int, partial: I64) -> int:
+    """The set of possible moves, one bit each."""
+    kinds = 0
+    for move in range(N_MOVES):
+        kinds |= int(_is_possible(system, partial, move)) << move
+    return kinds
+
+
+@called
+def _kind_of(move: int, kinds: int) -> int:
+    """The kind of a move, which decides what labels its arc may have; NO_WORD if the move is not possible."""
+    kind = ROOT if move == RIGHT and kinds >> ROOT & 1 else move
+    return kind if kinds >> kind & 1 else NO_WORD
+
+
+@called
+def find_losses(
+    partial: I64,
+    kinds: int,
+    actions: ParserActions,
+    treebank: Treebank,
+    first: int,
+    wrong_label: float,
+    arcs: I64,
+    added: F64,
+) -> None:
+    """Write how many true arcs each possible move loses, and what each possible action adds to the loss.
+
+    A wrong label of a wrong arc adds nothing if no label of it would be right.
+    """
+    system, moves, labels = actions.system, actions.moves, actions.labels
+    for move in range(ROOT):
+        kind = _kind_of(move, kinds)
+        if kind == NO_WORD:
+            continue
+        arcs[move] = _arcs_lost(system, partial, move, treebank.heads, first)
+        lost, charge, truth = np.float64(arcs[move]), 0.0, NO_WORD
+        if move in (LEFT, RIGHT):
+            word = first + _arc_word(system, partial, move)
+            truth = treebank.labels[word]
+            can_be_right = truth != NO_WORD and actions.with_label[kind, truth] != NO_WORD
+            if can_be_right or treebank.heads[word] == _arc_head(system, partial, move):
+                charge = wrong_label
+        for k in range(moves.shape[0]):
+            if moves[k] == move:
+                added[k] = lost + (charge if labels[k] != truth else 0.0)
+
+
+@called
+def find_reference(partial: I64, kinds: int, actions: ParserActions, treebank: Treebank, first: int, arcs: I64) -> int:
+    """The reference's action: it loses the fewest arcs, and has the true label or, where that cannot be, the first.
+
+    In a tie an arc goes before a shift, as in ``coalface.structured.parsing.task``.
+    """
+    chosen, chosen_kind = NO_WORD, NO_WORD
+    for move in range(ROOT):
+        kind = _kind_of(move, kinds)
+        if kind != NO_WORD and (chosen == NO_WORD or arcs[move] <= arcs[chosen]):
+            chosen, chosen_kind = move, kind
+    truth = treebank.labels[first + _arc_word(actions.system, partial, chosen)] if chosen in (LEFT, RIGHT) else NO_WORD
+    labelled = actions.with_label[chosen_kind, truth] if truth != NO_WORD else NO_WORD
+    return int(labelled if labelled != NO_WORD else actions.first[chosen_kind])

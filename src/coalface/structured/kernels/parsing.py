@@ -35,31 +35,17 @@ from coalface.structured.kernels.parse_columns import StateRow, Templates, write
 from coalface.structured.kernels.parse_state import (
     HEADS,
     LABELS,
-    LEFT,
     N_MOVES,
     NO_WORD,
-    RIGHT,
-    ROOT,
-    U64,
     ParserActions,
-    arc_head,
-    arc_word,
-    arcs_lost,
+    Treebank,
     begin,
+    find_losses,
+    find_reference,
     is_done,
-    is_possible,
+    possible_kinds,
     take,
 )
-
-
-class Treebank(NamedTuple):
-    """Sentences one after another, each preceded by its root; a sentence's words have the numbers 1, 2, ..."""
-
-    starts: I64  # (sentences + 1,) the root of each sentence
-    codes: U64  # (words and roots, attributes)
-    heads: I32  # (words and roots,) the true heads, without crossing arcs; unused by ``parse_sentences``
-    labels: I32  # (words and roots,) the true labels; NO_WORD if it is not among the known ones
-    keys: U64  # (sentences,) equal for equal sentences
 
 
 class Losses(NamedTuple):
@@ -83,15 +69,6 @@ class ParsingMemory(NamedTuple):
 
 
 @called
-def possible_kinds(system: int, partial: I64) -> int:
-    """The set of possible moves, one bit each."""
-    kinds = 0
-    for move in range(N_MOVES):
-        kinds |= int(is_possible(system, partial, move)) << move
-    return kinds
-
-
-@called
 def _find_candidates(kinds: int, actions: ParserActions, candidates: Bool, n_actions: int) -> int:
     """Make the actions of some moves the candidates; returns the only one, or -1 if there are several."""
     of_move = actions.of_move
@@ -110,66 +87,10 @@ def _find_candidates(kinds: int, actions: ParserActions, candidates: Bool, n_act
 
 
 @called
-def _kind_of(move: int, kinds: int) -> int:
-    """The kind of a move, which decides what labels its arc may have; NO_WORD if the move is not possible."""
-    kind = ROOT if move == RIGHT and kinds >> ROOT & 1 else move
-    return kind if kinds >> kind & 1 else NO_WORD
-
-
-@called
-def find_losses(
-    partial: I64,
-    kinds: int,
-    actions: ParserActions,
-    treebank: Treebank,
-    first: int,
-    wrong_label: float,
-    arcs: I64,
-    added: F64,
-) -> None:
-    """Write how many true arcs each possible move loses, and what each possible action adds to the loss.
-
-    A wrong label of a wrong arc adds nothing if no label of it would be right.
-    """
-    system, moves, labels = actions.system, actions.moves, actions.labels
-    for move in range(ROOT):
-        kind = _kind_of(move, kinds)
-        if kind == NO_WORD:
-            continue
-        arcs[move] = arcs_lost(system, partial, move, treebank.heads, first)
-        lost, charge, truth = np.float64(arcs[move]), 0.0, NO_WORD
-        if move in (LEFT, RIGHT):
-            word = first + arc_word(system, partial, move)
-            truth = treebank.labels[word]
-            can_be_right = truth != NO_WORD and actions.with_label[kind, truth] != NO_WORD
-            if can_be_right or treebank.heads[word] == arc_head(system, partial, move):
-                charge = wrong_label
-        for k in range(moves.shape[0]):
-            if moves[k] == move:
-                added[k] = lost + (charge if labels[k] != truth else 0.0)
-
-
-@called
 def _find_costs(added: F64, before: float, costs: F32) -> None:
     """Write the costs of all possible actions by what they add; rounded as in ``coalface.structured.rollouts``."""
     for k in range(costs.shape[0]):
         costs[k] = np.float32(min(max((before + added[k]) - before, 0.0), 1.0))
-
-
-@called
-def find_reference(partial: I64, kinds: int, actions: ParserActions, treebank: Treebank, first: int, arcs: I64) -> int:
-    """The reference's action: it loses the fewest arcs, and has the true label or, where that cannot be, the first.
-
-    In a tie an arc goes before a shift, as in ``coalface.structured.parsing.task``.
-    """
-    chosen, chosen_kind = NO_WORD, NO_WORD
-    for move in range(ROOT):
-        kind = _kind_of(move, kinds)
-        if kind != NO_WORD and (chosen == NO_WORD or arcs[move] <= arcs[chosen]):
-            chosen, chosen_kind = move, kind
-    truth = treebank.labels[first + arc_word(actions.system, partial, chosen)] if chosen in (LEFT, RIGHT) else NO_WORD
-    labelled = actions.with_label[chosen_kind, truth] if truth != NO_WORD else NO_WORD
-    return int(labelled if labelled != NO_WORD else actions.first[chosen_kind])
 
 
 @called

@@ -11,9 +11,9 @@ from coalface.learner import CoalClassifier, settings_of
 from coalface.models import OnlineModel
 from coalface.structured.compiled_run import CompiledRun, online_model
 from coalface.structured.kernels import parsing as kernels
-from coalface.structured.kernels.paid_costs import PaidCosts, can_store, copy_paid_costs, new_paid_costs
+from coalface.structured.kernels.paid_costs import PaidCosts, with_room
 from coalface.structured.kernels.parse_columns import new_state_row
-from coalface.structured.kernels.parse_state import N_MOVES, NO_WORD, new_partial
+from coalface.structured.kernels.parse_state import N_MOVES, NO_WORD, Treebank, new_partial
 from coalface.structured.parsing.grammar import Grammar
 
 _WORDS_PER_FEATURE = 5  # of a template: a small treebank has more features per word than a large one
@@ -39,7 +39,7 @@ def _memory(grammar: Grammar, longest: int) -> kernels.ParsingMemory:
 
 
 def parse(
-    policy: CoalClassifier, grammar: Grammar, treebank: kernels.Treebank, weights: NDArray[np.float32] | None = None
+    policy: CoalClassifier, grammar: Grammar, treebank: Treebank, weights: NDArray[np.float32] | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The predicted head and the number of the predicted label of every word; roots have -1."""
     model, templates = online_model(policy), grammar.templates
@@ -73,7 +73,7 @@ class ParsingRun(CompiledRun):
         self,
         policy: CoalClassifier,
         grammar: Grammar,
-        treebank: kernels.Treebank,
+        treebank: Treebank,
         losses: kernels.Losses,
         paid: PaidCosts,
         order: NDArray[np.int64],
@@ -115,16 +115,7 @@ class ParsingRun(CompiledRun):
                     return
                 n_states = 2 * int(self._lengths[self.order[self.done]])
                 model.make_room(int(scratch.unseen[0]))
-                self.paid = _with_room(self.paid, n_states, len(self._actions.moves))
-
-
-def _with_room(paid: PaidCosts, n_states: int, n_actions: int) -> PaidCosts:
-    """The same paid costs in a table with room for this many more states."""
-    while not can_store(paid, n_states):
-        larger = new_paid_costs(n_actions, 2 * len(paid.keys))
-        copy_paid_costs(paid, larger)
-        paid = larger
-    return paid
+                self.paid = with_room(self.paid, n_states, len(self._actions.moves))
 
 
 class Averages:

@@ -12,8 +12,19 @@ from coalface.data import Tree, finite_number
 from coalface.errors import InputError
 from coalface.structured.kernels.paid_costs import state_key
 from coalface.structured.kernels.parse_columns import new_state_row, write_columns
-from coalface.structured.kernels.parse_state import HEADS, LABELS, N_MOVES, begin, is_done, new_partial, take
-from coalface.structured.kernels.parsing import Treebank, find_losses, find_reference, possible_kinds
+from coalface.structured.kernels.parse_state import (
+    HEADS,
+    LABELS,
+    N_MOVES,
+    Treebank,
+    begin,
+    find_losses,
+    find_reference,
+    is_done,
+    new_partial,
+    possible_kinds,
+    take,
+)
 from coalface.structured.parsing.grammar import Grammar, labels_of
 from coalface.structured.parsing.treebank import check_sentence, checked_trees, treebank_of
 from coalface.structured.task import Action, RollOut, SearchTask

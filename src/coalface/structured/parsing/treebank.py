@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from coalface.data import Tree, reaches_root
 from coalface.errors import InputError, shortened
-from coalface.structured.kernels.parse_state import NO_WORD
-from coalface.structured.kernels.parsing import Treebank
+from coalface.structured.kernels.parse_state import NO_WORD, Treebank
 from coalface.structured.kernels.trees import lift_crossing_arcs
 from coalface.structured.parsing.grammar import ATTRIBUTES
 

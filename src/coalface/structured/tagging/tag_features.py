@@ -72,11 +72,6 @@ def conjunction_keys(sentences: Sequence[Sequence[str]]) -> Keys:
     return np.stack([own[kind], shapes[kind] << np.uint64(32) | shapes[after]], axis=1)
 
 
-def no_keys(n_words: int) -> Keys:
-    """The keys of words without conjunctions."""
-    return np.zeros((n_words, 0), np.uint64)
-
-
 def conjunction_columns(keys: Sequence[int], last_tag: int) -> list[int]:
     """The columns of a word's conjunctions; written independently of ``structured.kernels.tagging``, as a check of it.
 
@@ -129,7 +124,7 @@ class TokenRows:
         """
         given = check_rows(X)
         n_rows, sizes = len(given), np.diff(given.indptr)
-        keys = no_keys(n_rows) if keys is None else keys
+        keys = np.zeros((n_rows, 0), np.uint64) if keys is None else keys
         history = check_history(history, n_tags, keys.shape[1] > 0)
         reserved = history + keys.shape[1]
         indptr = np.concatenate([[0], np.cumsum(sizes + reserved)])

@@ -14,7 +14,6 @@ from coalface.structured.tagging.tag_features import (
     conjunction_columns,
     conjunction_keys,
     history_columns,
-    no_keys,
     word_rows,
 )
 from coalface.structured.tagging.tag_rules import tag_rules
@@ -88,8 +87,10 @@ class SequenceTask(SearchTask[Any, _TaggedPrefix]):
         spans = list(zip(rows.indptr[:-1], rows.indptr[1:], strict=True))
         columns, values = rows.indices.tolist(), rows.data.tolist()
         features = tuple(columns[a:b] for a, b in spans), tuple(values[a:b] for a, b in spans)
-        keys = conjunction_keys([checked]) if self.conjunctions and self.history else no_keys(len(checked))
-        return _TaggedPrefix(_SentenceFeatures(*features, keys.tolist(), truth))
+        keys: list[list[int]] = [[]] * len(checked)
+        if self.conjunctions and self.history:
+            keys = conjunction_keys([checked]).tolist()
+        return _TaggedPrefix(_SentenceFeatures(*features, keys, truth))
 
     def finished(self, state: _TaggedPrefix) -> bool:
         """Whether every word has a tag."""

@@ -185,12 +185,9 @@ def _dot_line(analysis: Analysis, line: str, measure: Measure, order: Sequence[s
         if outcome.line == line and measure in outcome.savings
     }
     unknown = (np.nan, np.nan, np.nan)
-    numbers = [
-        (found[data].factor, found[data].interval.low, found[data].interval.high) if data in found else unknown
-        for data in order
-    ]
+    numbers = [(found[data].factor, *found[data].interval) if data in found else unknown for data in order]
     mean = analysis.mean(line, measure)
-    numbers.append((mean.mean, mean.interval.low, mean.interval.high) if mean else unknown)
+    numbers.append((mean.mean, *mean.interval) if mean else unknown)
     factor, low, high = np.array(numbers).T
     return DotLine(line, _styles(analysis, [line])[line], factor, low, high)
 

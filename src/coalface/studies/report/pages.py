@@ -20,7 +20,7 @@ from coalface.studies.learners import Rate, by_size
 from coalface.studies.report import outcome_text
 from coalface.studies.report.figure_data import NAMES, StudyFigure, figures_for
 from coalface.studies.report.headline import facts_of, no_losses_text, where_coal_loses
-from coalface.studies.report.savings import DRAWS, Analysis, DrawnInterval, LineOutcome, MeanSaving
+from coalface.studies.report.savings import DRAWS, Analysis, LineOutcome, MeanSaving
 from coalface.studies.selection import Choice
 from coalface.studies.tables import read_tables, write_csv
 
@@ -146,9 +146,9 @@ def _rate_headings(analysis: Analysis) -> tuple[str, ...]:
 def _saving_rows(analysis: Analysis) -> Iterator[list[Any]]:
     """All of ``_savings_table`` under ``SAVING_HEADINGS``, one row per measure."""
     for one in analysis.outcomes:
-        ends = [one.test_cost, one.baseline_test_cost, one.excess, *_pair(one.excess_interval)]
+        ends = [one.test_cost, one.baseline_test_cost, one.excess, *one.excess_interval]
         for measure, saving in one.savings.items():
-            asked = [saving.asked, saving.needed, saving.baseline_needed, saving.factor, *_pair(saving.interval)]
+            asked = [saving.asked, saving.needed, saving.baseline_needed, saving.factor, *saving.interval]
             yield [
                 one.data,
                 one.line,
@@ -165,12 +165,8 @@ def _saving_rows(analysis: Analysis) -> Iterator[list[Any]]:
 def _mean_rows(analysis: Analysis) -> Iterator[list[Any]]:
     """All of ``_means_table`` under ``MEAN_HEADINGS``."""
     for mean in analysis.means:
-        numbers = [mean.mean, *_pair(mean.interval), mean.median, mean.n_reached, mean.n_data]
+        numbers = [mean.mean, *mean.interval, mean.median, mean.n_reached, mean.n_data]
         yield [mean.line, mean.rule, mean.measure.name, *numbers]
-
-
-def _pair(interval: DrawnInterval) -> tuple[float, float]:
-    return interval.low, interval.high
 
 
 def _saving_heading(measure: Measure) -> str:

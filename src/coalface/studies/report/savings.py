@@ -8,6 +8,7 @@ come from resampling the permutations, the same ones for the line and the baseli
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +35,7 @@ OURS = "coal"
 ABLATIONS = ("all-or-none", "no-domination")
 
 
-@dataclass(frozen=True)
-class DrawnInterval:
+class DrawnInterval(NamedTuple):
     """The range of 95 % of the draws; NaN with a single permutation."""
 
     low: float
