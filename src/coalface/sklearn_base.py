@@ -11,6 +11,8 @@ True
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     _T = TypeVar("_T")
@@ -84,11 +86,19 @@ if TYPE_CHECKING:
     class NotFittedError(ValueError, AttributeError):
         """The estimator was not fitted yet."""
 
+    def available_if(check: Callable[[Any], bool]) -> Callable[[_T], _T]:
+        """A decorator of methods that an estimator has only if the check says so."""
+
+    def check_random_state(seed: Any) -> Any:
+        """The ``RandomState`` that ``seed`` stands for; None stands for NumPy's own."""
+
     def clone(estimator: _T) -> _T:
         """An unfitted estimator with the same parameters."""
 
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin, clone
     from sklearn.exceptions import NotFittedError
+    from sklearn.utils import check_random_state
+    from sklearn.utils.metaestimators import available_if
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "NotFittedError", "clone"]
+__all__ = ["BaseEstimator", "ClassifierMixin", "NotFittedError", "available_if", "check_random_state", "clone"]

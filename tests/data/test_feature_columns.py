@@ -1,4 +1,4 @@
-"""Later calls may add columns, never remove or rename them."""
+"""Later calls may add columns that are sparse or have names, never remove or rename them."""
 
 from types import SimpleNamespace
 
@@ -19,12 +19,14 @@ def seen(*names):
     return SimpleNamespace(n_features_in_=len(names), feature_names_in_=np.array(names, object))
 
 
-def test_more_columns_are_accepted_and_fewer_refused():
+def test_more_columns_are_accepted_if_rows_may_grow_and_fewer_refused():
     estimator = SimpleNamespace(n_features_in_=3)
     check_width(check_rows(np.ones((1, 3))), estimator)
     check_width(check_rows(np.ones((1, 9))), estimator)
     with pytest.raises(InputError, match=r"X has 2 features.*expecting 3.*never fewer"):
         check_width(check_rows(np.ones((1, 2))), estimator)
+    with pytest.raises(InputError, match=r"X has 9 features.*expecting 3.*only sparse or named columns may be new"):
+        check_width(check_rows(np.ones((1, 9))), estimator, grows=False)
     check_width(check_rows(np.ones((1, 1))), SimpleNamespace())
 
 

@@ -157,7 +157,8 @@ BAD_TARGETS = {
 def test_bad_class_labels(learner, name):
     y, kind, words = BAD_TARGETS[name]
     before = state_of(learner)
-    for call in (lambda: learner.partial_fit(ROW, y), lambda: learner.score(ROW, y)):
+    calls = [lambda: learner.partial_fit(ROW, y), lambda: learner.score(ROW, y)]
+    for call in calls[: 1 if name == "unknown" else 2]:  # score counts an unknown label: see test_meta_estimators
         with pytest.raises(kind, match=words) as caught:
             call()
         assert "\n" not in str(caught.value)
@@ -240,11 +241,7 @@ BAD_PARAMETERS = [
     ("audits__rate", [-0.1, 1.1, NAN, "often", None], "audits rate must be a finite number at least 0 and at most 1"),
     ("audits", ["often", 1], "audits must be"),
     ("audits__by", ["often", None, 1], "audits by must be"),
-    (
-        "random_state",
-        [-1, 0.5, "x", None, np.random.RandomState(0)],
-        "random_state must be a whole number of at least",
-    ),
+    ("random_state", [-1, 0.5, "x", [0]], "random_state must be a whole number of at least"),
     ("abstain", [0.5, "dear"], "abstain must be"),
     ("abstain__cost", [-0.1, 1.1, NAN, "dear", [0.1]], "abstain cost must be a finite number at least 0 and at most 1"),
     ("model__fit_intercept", ["yes", None, 2, np.ones(2)], "fit_intercept must be True or False"),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from coalface import Audits, Coal, CoalClassifier, OnlineModel, simulate
@@ -31,7 +32,7 @@ ways = st.fixed_dictionaries(
 def test_asking_changes_nothing_and_repeats_itself(seed, n_labels, params, audit_rate):
     learner, X = trained(seed, n_labels, audits=Audits(audit_rate), **params)
     before = state_of(learner)
-    wider = np.hstack([X, np.ones((len(X), 3), np.float32)])
+    wider = csr_array(np.hstack([X, np.ones((len(X), 3), np.float32)]))
     for rows in (X, wider):
         one, other = learner.ask(rows), learner.ask(rows)
         np.testing.assert_array_equal(one.mask, other.mask)

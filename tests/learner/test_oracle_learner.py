@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
@@ -131,9 +132,10 @@ def test_features_may_appear_later(tmp_path):
     for oracle in (BallOracle(2.0), RidgeOracle(0.5), BoundedLinearOracle()):
         learner = exact_learner(range(2), model__oracle=oracle, rule__slack="published")
         learner.tell(random.random((5, 2)), random.random((5, 2)))
-        narrow = learner.cost_range(random.random((1, 4)))  # two unseen features
+        narrow = learner.cost_range(csr_array(random.random((1, 4))))  # two unseen features
         assert narrow.width.shape == (1, 2)
-        learner.tell(random.random((1, 3)), [[0.5, np.nan]]).tell(random.random((3, 4)), random.random((3, 2)))
+        learner.tell(csr_array(random.random((1, 3))), [[0.5, np.nan]])
+        learner.tell(csr_array(random.random((3, 4))), random.random((3, 2)))
         learner.save(tmp_path / "model.coalface")
         again = CoalClassifier.load(tmp_path / "model.coalface")
         assert_same_state(learner, again)
@@ -292,7 +294,7 @@ def test_rows_outside_the_table_leave_no_trace():
     with pytest.raises(InputError, match="the last feature must be a point between 0 and 1, got 5"):
         learner.tell([[0.0], [5.0]], [[0.1, 0.2], [0.3, 0.4]])
     with pytest.raises(InputError, match=r"X must stay 1 wide, because .* table of costs, got 2"):
-        learner.tell([[0.0, 1.0]], [[0.1, 0.2]])
+        learner.tell(csr_array([[0.0, 1.0]]), [[0.1, 0.2]])
     assert learner.round_ == 2
     assert_same_state(CoalClassifier.from_ledger(ledger), learner)
 

@@ -6,24 +6,23 @@ from inspect import signature
 import numpy as np
 import pytest
 import sklearn
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from coalface import CoalClassifier, CommitteeModel, OnlineModel
+from coalface import CoalClassifier, CommitteeModel, OnlineModel, simulate
 from coalface.learner.state import NotFittedError
 
 from ..problems import dense_problem, exact_learner, state_of
 
+_IN_ORDER = "learned in another order, the same rows give another model; in the same order, see test_sample_weight."
 EXCEPTIONS = {
-    "check_classifiers_train": "a row wider than those seen is welcome here: new features appear all along. What else "
-    "this check asks for is checked below.",
-    "check_dataframe_column_names_consistency": "columns are matched by name, so they may come in another order; "
-    "missing ones are refused, which is checked in test_named_tables.",
+    "check_sample_weight_equivalence_on_dense_data": _IN_ORDER,
+    "check_sample_weight_equivalence_on_sparse_data": _IN_ORDER,
 }
 
 
@@ -32,19 +31,50 @@ STRICT = {"xfail_strict": True} if "xfail_strict" in signature(parametrize_with_
 
 
 @pytest.mark.filterwarnings("ignore::coalface.errors.EmptyVersionSpaceWarning")  # some checks learn pure noise
-@parametrize_with_checks([CoalClassifier(), exact_learner()], expected_failed_checks=lambda _: EXCEPTIONS, **STRICT)
+@parametrize_with_checks(
+    [CoalClassifier(), CoalClassifier(model="ridge"), exact_learner()],
+    expected_failed_checks=lambda _: EXCEPTIONS,
+    **STRICT,
+)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
 
-def test_it_learns_to_tell_blobs_apart_and_refuses_narrower_rows():
-    X, y = make_blobs(n_samples=300, random_state=0)
-    X = StandardScaler().fit_transform(X)
-    learner = CoalClassifier().fit(X, y)
-    assert learner.predict(X).shape == (300,)
-    assert np.mean(learner.predict(X) == y) > 0.83
-    with pytest.raises(ValueError, match="X has 1 features, but CoalClassifier is expecting 2 features"):
-        learner.predict(X[:, :1])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda learner, X: learner.predict(X),
+        lambda learner, X: learner.predict_cost(X),
+        lambda learner, X: learner.predict_proba(X),
+        lambda learner, X: learner.decision_function(X),
+        lambda learner, X: learner.cost_range(X),
+        lambda learner, X: learner.score(X, ["no"] * X.shape[0]),
+        lambda learner, X: learner.ask(X),
+        lambda learner, X: learner.act(X),
+        lambda learner, X: learner.tell(X, [[0.0, 1.0]] * X.shape[0]),
+        lambda learner, X: learner.observe(X, "no", 0.5, 0.5),
+        lambda learner, X: learner.partial_fit(X, ["no"] * X.shape[0]),
+        lambda learner, X: learner.interview(X, lambda _i, _label: 0.5),
+        lambda learner, X: simulate(learner, X, [[0.0, 1.0]] * X.shape[0]),
+    ],
+)
+def test_tables_have_as_many_columns_as_were_learned_and_sparse_rows_may_have_more(call):
+    learner = CoalClassifier().fit([[0.0, 1.0], [1.0, 0.0]] * 10, ["no", "yes"] * 10)
+    before = state_of(learner)
+    for width in (1, 3):
+        with pytest.raises(ValueError, match=f"X has {width} features, but CoalClassifier is expecting 2 features"):
+            call(learner, np.ones((2, width)))
+    assert state_of(learner) == before
+    with pytest.raises(ValueError, match=r"X has 1 features, but CoalClassifier is expecting 2 features.*never fewer"):
+        call(learner, csr_array(np.ones((2, 1))))
+    call(learner, csr_array(np.ones((2, 3))))
+
+
+def test_new_features_of_sparse_rows_are_learned():
+    learner = CoalClassifier(["no", "yes"]).partial_fit(csr_array([[1.0, 0.0]] * 20), ["no"] * 20)
+    learner.partial_fit(csr_array([[0.0, 0.0, 1.0]] * 20), ["yes"] * 20)
+    assert learner.n_features_in_ == 3
+    assert learner.predict([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]).tolist() == ["yes", "no"]
 
 
 @pytest.mark.parametrize(

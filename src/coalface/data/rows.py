@@ -287,13 +287,14 @@ def _check_finite(single: NDArray[np.float32], given: NDArray[Any], matrix: Any 
     )
 
 
-def check_width(rows: Rows, estimator: Any) -> None:
-    """Raise an InputError if the rows have fewer columns than the estimator has seen."""
-    seen = getattr(estimator, "n_features_in_", 0)
-    if rows.width < seen:
+def check_width(rows: Rows, estimator: Any, *, grows: bool = True) -> None:
+    """Raise an InputError if the rows have fewer columns than the estimator has seen or, unless it ``grows``, more."""
+    seen = getattr(estimator, "n_features_in_", rows.width)
+    if rows.width < seen or (rows.width > seen and not grows):
+        rule = "later rows may have more features, never fewer" if grows else "only sparse or named columns may be new"
         raise InputError(
             f"X has {rows.width} features, but {type(estimator).__name__} is expecting {seen} features as input; "
-            "later rows may have more features, never fewer."
+            f"{rule}. Pass the columns that it learned."
         )
 
 

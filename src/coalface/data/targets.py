@@ -71,9 +71,19 @@ def first_labels(classes: Any, cost: Any, cost_matrix: Any) -> NDArray[Any]:
 
 
 def given_costs(
-    y: Any, cost: Any, n_rows: int, classes: NDArray[Any], cost_matrix: Any, scale: CostScale
+    y: Any,
+    cost: Any,
+    n_rows: int,
+    classes: NDArray[Any],
+    cost_matrix: Any,
+    scale: CostScale,
+    *,
+    strange: bool = False,
 ) -> NDArray[Any]:
-    """The costs (n, K) on the user's scale: ``cost`` itself, or those of the class labels ``y``."""
+    """The costs (n, K) on the user's scale: ``cost`` itself, or those of the class labels ``y``.
+
+    With ``strange``, ``y`` may have labels that ``classes`` lacks: every answer then costs the upper bound.
+    """
     require_target(y, cost)
     labels = None if y is None else _checked_labels(y)
     if labels is not None and len(labels) != n_rows:
@@ -85,7 +95,12 @@ def given_costs(
         if labels is not None:
             label_codes(labels, classes)  # y must name labels, although the costs are learned
         return as_cost_array(by_label(cost, classes, "cost"))
-    return costs_by_truth(cost_matrix, classes, scale)[label_codes(np.asarray(labels), classes)]
+    truth = np.asarray(labels)
+    alike = (truth.dtype.kind in "US") == (classes.dtype.kind in "US")  # else y is not what was learned
+    known = np.isin(truth, classes) if strange and alike else np.ones(n_rows, np.bool_)
+    costs = np.full((n_rows, len(classes)), scale.ceiling)
+    costs[known] = costs_by_truth(cost_matrix, classes, scale)[label_codes(truth[known], classes)]
+    return costs
 
 
 def require_target(y: Any, cost: Any) -> None:

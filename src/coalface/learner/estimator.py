@@ -11,7 +11,7 @@ from coalface.learner.account import Totals, beginning_now, spent_by, totals_of
 from coalface.learner.budget import Budget
 from coalface.learner.forecast import Forecast, forecast_of
 from coalface.learner.monitor import Calibration, Saving, calibration_of, saves_less_than, saving_of
-from coalface.learner.parameters import AS_PUBLISHED, Abstain, Audits, Coal, Variant, with_parts
+from coalface.learner.parameters import AS_PUBLISHED, Abstain, Audits, Coal, Seed, Variant, with_parts
 from coalface.learner.recorder import FilePath
 from coalface.learner.state import LearnerState
 from coalface.long_work import LongWork
@@ -22,7 +22,7 @@ from coalface.models.joining import Member
 from coalface.models.online import OnlineModel
 from coalface.rounds.ledger import Ledger
 from coalface.rounds.queries import Actions, CostRanges, Queries
-from coalface.sklearn_base import ClassifierMixin
+from coalface.sklearn_base import ClassifierMixin, available_if
 
 
 class CoalClassifier(ClassifierMixin, LearnerState):
@@ -50,10 +50,10 @@ class CoalClassifier(ClassifierMixin, LearnerState):
     """
 
     # where scikit-learn routes metadata, searches and pipelines pass these on without a request of the user
-    __metadata_request__fit: ClassVar = {"cost": True, "candidates": True, "active": True}
-    __metadata_request__partial_fit: ClassVar = {"cost": True, "candidates": True, "classes": True}
+    __metadata_request__score: ClassVar = {"cost": True, "candidates": True, "sample_weight": True}
+    __metadata_request__fit: ClassVar = {**__metadata_request__score, "active": True}
+    __metadata_request__partial_fit: ClassVar = {**__metadata_request__score, "classes": True}
     __metadata_request__predict: ClassVar = {"candidates": True}
-    __metadata_request__score: ClassVar = {"cost": True, "candidates": True}
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         abstain: Abstain | Mapping[str, Any] | None = None,
         price_of_truth: float | None = None,
         features: Features = "auto",
-        random_state: int = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.classes = classes
         self.cost_matrix = cost_matrix
@@ -131,13 +131,25 @@ class CoalClassifier(ClassifierMixin, LearnerState):
 
     # -- learning -------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, cost: Any = None, candidates: Any = None, active: bool = False) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        cost: Any = None,
+        candidates: Any = None,
+        sample_weight: Any = None,
+        active: bool = False,
+    ) -> Self:
         """Reset the learner, then learn all given class labels or costs in one pass.
 
         If both ``y`` and ``cost`` are given, the costs are learned, and the labels of ``y`` name their columns, in
         ascending order unless ``classes`` names them. With ``active``, the learner asks for the costs that it wants,
         row by row, and learns only those, as in ``simulate``: so a search over ``rule``, ``mellowness`` or ``budget``
         compares what they ask. Otherwise it learns all costs, and these parameters make no difference.
+
+        A row is learned, and counted, as often as its ``sample_weight`` (n,) says: twice with 2, never with 0. Of rows
+        with 0.5, every other one is learned. If the weights are below 1 on average, they are scaled to that.
 
         >>> from coalface import CoalClassifier
         >>> X, y = [[0.0, 1.0], [1.0, 0.0]] * 100, ["no", "yes"] * 100
@@ -149,23 +161,31 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         recorder.refuse_recorded(self)
         fresh = type(self)(**self.get_params(deep=False))
         with LongWork("fitting CoalClassifier", after=3.0):
-            play.fit_new(fresh, X, y, cost, candidates, active=active)
+            play.fit_new(fresh, X, y, cost, candidates, sample_weight, active=active)
         state.become(self, fresh)  # only now, because learning may fail
         return self
 
     def partial_fit(
-        self, X: Any, y: Any = None, *, cost: Any = None, classes: Any = None, candidates: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        cost: Any = None,
+        classes: Any = None,
+        candidates: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Learn all the given costs: class labels (0/1 costs, or those of ``cost_matrix``) or ``cost``.
 
-        ``classes`` names the labels on the first call, in the order of the columns of ``cost``.
+        ``classes`` names the labels on the first call, in the order of the columns of ``cost``. ``sample_weight`` is as
+        in ``fit``, but never scaled.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier().partial_fit([[1.0, 0.0]], cost=[[0.2, 0.9]], classes=["walk", "fly"])
         >>> learner.partial_fit([[0.0, 1.0]], ["fly"]).costs_queried_
         4
         """
-        teaching.learn_all(self, X, y, cost, classes, candidates)
+        teaching.learn_all(self, X, y, cost, classes, candidates, sample_weight)
         return self
 
     def begin(self, classes: Any = None) -> Self:
@@ -320,6 +340,34 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         """
         return predicting.predicted_costs(self, X, candidates)
 
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Minus the costs that ``predict`` compares, (n, K); of two labels, how much less the second costs, (n,).
+
+        It is minus infinity for labels that are not predicted, such as retired ones.
+
+        >>> from coalface import CoalClassifier
+        >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]] * 50, [[0.2, 0.9]] * 50)
+        >>> learner.decision_function([[1.0]]).round(1)
+        array([-0.7])
+        """
+        return predicting.decision_values(self, X)
+
+    @available_if(predicting.has_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """The probability that a label is the true one, (n, K): 1 minus its predicted 0/1 cost.
+
+        Such estimates need not sum to 1. The nearest ones that do are taken, and averaged with equal probabilities,
+        which count as one example. The largest is that of the best label. For calibrated probabilities, use
+        scikit-learn's ``CalibratedClassifierCV``. A learner that was told graded costs gives a ranking only, and one
+        with a ``cost_matrix`` in which mistakes differ in cost has no such method.
+
+        >>> from coalface import CoalClassifier
+        >>> CoalClassifier().fit([[0.0], [1.0]] * 50, ["no", "yes"] * 50).predict_proba([[0.0], [1.0]]).round(1)
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        return predicting.probabilities(self, X)
+
     def cost_range(self, X: Any, *, candidates: Any = None, same_round: bool = False) -> CostRanges:
         """The range of every cost if the example were decided now, ignoring the budget; always within ``cost_bounds``.
 
@@ -338,8 +386,9 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         """Minus the mean cost of the predictions, in the unit of ``cost_bounds``, given class labels or known costs.
 
         It is at most 0 with the default bounds, and the larger the better, as scikit-learn's searches expect. With
-        class labels and neither ``cost_matrix`` nor abstaining, it is the accuracy minus 1. ``sample_weight`` (n,)
-        weighs the examples.
+        class labels and neither ``cost_matrix`` nor abstaining, it is the accuracy minus 1. Where ``y`` is a label that
+        the learner does not know, as in a fold of a rare label, every label costs the upper bound. ``sample_weight``
+        (n,) weighs the examples.
 
         >>> from coalface import CoalClassifier
         >>> learner = CoalClassifier(["walk", "fly"]).tell([[1.0]], [[0.2, 0.9]])

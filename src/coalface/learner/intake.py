@@ -15,13 +15,15 @@ from coalface.data.frames import by_row, in_seen_order
 from coalface.data.label_features import are_features, joined, require_joined
 from coalface.data.numbers import AUTO
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
-from coalface.errors import InputError
+from coalface.errors import InputError, shortened
 from coalface.kernels.state import NO_ROUNDS
 from coalface.learner.state import LearnerState
 from coalface.models.choice import model_of
 from coalface.models.contract import CostModel
 
 Mask = NDArray[np.bool_]
+_MOST_COPIES = 100  # of a row, on average
+STEPS = 2**30  # of a weight of 1: weights are whole numbers of them, so that sums are exact
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Examples:
     def n_rows(self) -> int:
         """The number of examples."""
         return len(self.rows.indptr) - 1
+
+    def taken(self, numbers: NDArray[np.int64]) -> "Examples":
+        """The examples with these numbers, in this order."""
+        candidates = None if self.candidates is None else self.candidates[numbers]
+        return replace(self, X=None, rows=self.rows.take(numbers), candidates=candidates)
 
 
 class KnownParts(NamedTuple):
@@ -78,8 +85,8 @@ def read_examples(
     if hasattr(X, "columns") or type(X).__name__ == "RecordBatch":
         X = in_seen_order(X, learner)
     rows, encoder = encoded(learner, X, allow_empty=allow_empty)
-    if rows.width < known.get("n_features_in_", 0):
-        check_width(rows, learner)
+    if rows.width != known.get("n_features_in_", rows.width):
+        check_width(rows, learner, grows=sparse.issparse(X) or (hasattr(X, "columns") and "feature_names_in_" in known))
     names = None
     if encoder is None and "encoder_" not in known and (hasattr(X, "columns") or "feature_names_in_" in known):
         names = check_feature_names(learner, X)
@@ -198,3 +205,41 @@ def checked_answers(
     known, asked = by_row(known, examples.X, "known"), by_row(asked, examples.X, "asked")
     unit = check_cost(known, examples.n_rows, learner.classes_, CostScale.of(learner.cost_bounds))
     return unit, ~np.isnan(unit) if asked is None else check_mask(asked, len(unit), learner.classes_, "asked")
+
+
+def row_weights(sample_weight: Any, examples: Examples) -> NDArray[np.float64]:
+    """The weights of examples, (n,), checked."""
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        weights = np.zeros(0)
+    shaped = weights.shape == (examples.n_rows,)
+    if not shaped or not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() == 0:
+        raise InputError(
+            f"sample_weight must be {examples.n_rows} finite numbers, none negative and not all of them zero, got "
+            f"{shortened(sample_weight, most=60)}. Correct it, or leave it out."
+        )
+    return weights
+
+
+def rows_by_weight(weights: NDArray[np.float64], start: int, *, scaled: bool = False) -> tuple[NDArray[np.int64], int]:
+    """The numbers of rows, each as often as its weight says, and the ``start`` for the rows after them.
+
+    The rows share a line on which each takes up its weight, and one is learned at every whole number (systematic
+    resampling). ``start``, in ``STEPS`` to the next, is the place on the line. If ``scaled``, positive weights with a
+    mean below 1 are multiplied to have the mean 1, such as those with the sum 1.
+
+    >>> rows_by_weight(np.array([2.0, 0.0, 1.0, 0.25]), start=0)[0].tolist()
+    [0, 0, 2]
+    >>> rows_by_weight(np.array([0.5, 0.0, 0.25, 0.25]), start=0, scaled=True)[0].tolist()
+    [0, 2, 3]
+    """
+    total, n_positive = weights.sum(), np.count_nonzero(weights)
+    if total > _MOST_COPIES * n_positive:
+        raise InputError(
+            f"sample_weight must be at most {_MOST_COPIES} on average, because a row is learned as often as its weight "
+            f"says, got {total / n_positive:g}. Divide it by its mean."
+        )
+    times = weights * max(1.0, n_positive / total) if scaled else weights
+    ends = start + np.cumsum(np.rint(times * STEPS).astype(np.int64))
+    return np.repeat(np.arange(len(times)), np.diff(ends // STEPS, prepend=0)), int(ends[-1] % STEPS)

@@ -22,6 +22,7 @@ from coalface.models.online import OnlineModel
 from coalface.sklearn_base import BaseEstimator, clone
 
 Variant = Literal["coal", "passive", "all-or-none", "no-domination"]
+Seed = int | np.random.Generator | np.random.RandomState | None
 Slack = Literal["noise-scaled", "published", "printed"]
 
 
@@ -162,7 +163,21 @@ def flat(params: Mapping[str, Any], model: CostModel | None = None) -> dict[str,
     found.update((f"rule.{name}", value) for name, value in vars(rule).items())
     found.update((f"audits.{name}", value) for name, value in vars(audits).items())
     found.update((path, params[path]) for path in _TABLE if path in params)
-    return found
+    return found | {"random_state": seed_of(params)}
+
+
+def draws_seed(random_state: Any) -> bool:
+    """Whether a learner draws its seed, because it is given None or a source of random numbers."""
+    return random_state is None or isinstance(random_state, np.random.Generator | np.random.RandomState)
+
+
+def seed_of(params: Mapping[str, Any]) -> Any:
+    """The seed of a learner, also if it was drawn; 0 before that.
+
+    >>> seed_of({"random_state": 7}), seed_of({"random_state": None, "random_state_": 1234})
+    (7, 1234)
+    """
+    return params.get("random_state_", 0) if draws_seed(params["random_state"]) else params["random_state"]
 
 
 def rule_of(value: Any) -> Coal:

@@ -368,11 +368,20 @@ def _truths_of_run(learner: LearnerState, given: RoundArrays) -> Codes | None:
     return truths_of(costs, matrix)
 
 
-def fit_new(learner: LearnerState, X: Any, y: Any, cost: Any, candidates: Any, *, active: bool) -> None:
+def fit_new(
+    learner: LearnerState, X: Any, y: Any, cost: Any, candidates: Any, sample_weight: Any, *, active: bool
+) -> None:
     """Teach a new learner all given labels or costs or, if it is ``active``, those that it asks for."""
     require_target(y, cost)
     if y is not None and hasattr(y, "__len__") and len(y) == 0:
         read_examples(learner, X, allow_empty=False)  # an empty X is the mistake, not that y has no labels
     labels = labels_of(y, cost, learner.classes, learner.cost_matrix)
-    learn_given = _play_all if flag("active", active) else learn_all
-    learn_given(learner, X, y, cost, labels, candidates)
+    if not flag("active", active):
+        learn_all(learner, X, y, cost, labels, candidates, sample_weight, scaled=True)
+        return
+    if sample_weight is not None:
+        raise InputError(
+            "sample_weight needs active=False, because an active learner chooses what it learns, got active=True. "
+            "Leave one of them out."
+        )
+    _play_all(learner, X, y, cost, labels, candidates)

@@ -12,7 +12,7 @@ from coalface.data.rows import Rows
 from coalface.data.targets import given_costs
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import NO_ROUNDS
-from coalface.learner.intake import Examples, Mask, allowed, examples_to_decide, unit_offsets
+from coalface.learner.intake import Examples, Mask, allowed, examples_to_decide, row_weights, unit_offsets
 from coalface.learner.monitor import warn_if_unanswered, warn_of_labels_alone
 from coalface.learner.state import LearnerState, answers_of, ready, settings_of
 
@@ -83,10 +83,18 @@ def best_of(learner: LearnerState, rows: Rows, candidates: Mask, offsets: Costs 
     if silent.all() or not silent.any():
         return _model_best(learner, rows, candidates, offsets)
     with model.lock:
-        predicted = model.predictions(rows).copy()  # the model may keep its array
-        predicted[:, silent] = MIDDLE
-        predicted[:, silent & (model.state.since[: len(silent)] > 0)] = np.inf  # a new label waits
-        return model.best_of(predicted, settings_of(learner), candidates, offsets)
+        return model.best_of(_compared(learner, rows), settings_of(learner), candidates, offsets)
+
+
+def _compared(learner: LearnerState, rows: Rows) -> Costs:
+    """The costs that decide what is predicted, (n, K), scaled to [0, 1]: the model's, where labels have answers."""
+    model = learner.model_
+    with model.lock:
+        predicted, silent = model.predictions(rows).copy(), model.unanswered()  # the model may keep its array
+        if not silent.all():
+            predicted[:, silent] = MIDDLE
+            predicted[:, silent & (model.state.since[: len(silent)] > 0)] = np.inf  # a new label waits
+    return predicted
 
 
 def predicted_costs(learner: LearnerState, X: Any, candidates: Any = None) -> NDArray[np.float64]:
@@ -98,6 +106,65 @@ def predicted_costs(learner: LearnerState, X: Any, candidates: Any = None) -> ND
     return cost if examples.candidates is None else np.where(examples.candidates, cost, np.nan)
 
 
+def decision_values(learner: LearnerState, X: Any) -> NDArray[np.float64]:
+    """What ``CoalClassifier.decision_function`` returns."""
+    values = -_possible_costs(learner, X)
+    return values[:, 1] - values[:, 0] if values.shape[1] == 2 else values
+
+
+def probabilities(learner: LearnerState, X: Any) -> NDArray[np.float64]:
+    """The probability of every label, (n, K): see ``CoalClassifier.predict_proba``."""
+    shares, (right, wrong) = _possible_costs(learner, X), _costs_of_classes(learner)
+    shares = (wrong - shares) / (wrong - right)
+    possible, seen = np.isfinite(shares), float(learner.model_.state.answered.max())
+    equal = possible / possible.sum(axis=1, keepdims=True)
+    found: NDArray[np.float64] = (seen * _nearest_probabilities(shares) + equal) / (seen + 1.0)
+    return found
+
+
+def has_probabilities(learner: LearnerState) -> bool:
+    """True, or an AttributeError if mistakes differ in cost: a cost of 0.5 then says little about the truth."""
+    _costs_of_classes(learner)
+    return True
+
+
+def _costs_of_classes(learner: LearnerState) -> tuple[float, float]:
+    """What a right and what a wrong label costs."""
+    if learner.cost_matrix is None:
+        scale = CostScale.of(learner.cost_bounds)
+        return scale.floor, scale.ceiling
+    matrix = np.asarray(learner.cost_matrix, np.float64)
+    right, wrong = float(matrix.min()), float(matrix.max())
+    if right == wrong or not np.array_equal(matrix, np.where(np.eye(len(matrix)), right, wrong)):
+        raise AttributeError(
+            "predict_proba needs a cost that is the same for all mistakes, but cost_matrix has several. Use "
+            "predict_cost or decision_function."
+        )
+    return right, wrong
+
+
+def _possible_costs(learner: LearnerState, X: Any) -> NDArray[np.float64]:
+    """The costs that decide what is predicted, (n, K), infinite for a label that is not predicted."""
+    examples = examples_to_decide(ready(learner), X)
+    unit = _compared(learner, examples.rows)
+    possible = learner.model_.active & np.isfinite(unit)
+    refuse_no_candidate(np.where(possible.any(axis=1), 0, -1))
+    return np.where(possible, CostScale.of(learner.cost_bounds).from_unit(np.where(possible, unit, 0.0)), np.inf)
+
+
+def _nearest_probabilities(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probabilities nearest to the values of each row, (n, K): their projection onto the simplex.
+
+    >>> _nearest_probabilities(np.array([[0.9, 0.3, -0.5], [0.2, 0.8, 0.0]])).round(2)
+    array([[0.8, 0.2, 0. ],
+           [0.2, 0.8, 0. ]])
+    """
+    falling, places = -np.sort(-values, axis=1), np.arange(1, values.shape[1] + 1)
+    excess = (np.cumsum(falling, axis=1) - 1.0) / places
+    n_positive = (falling > excess).sum(axis=1)
+    return np.maximum(values - excess[np.arange(len(values)), n_positive - 1, None], 0.0)
+
+
 def score_of(
     learner: LearnerState, X: Any, y: Any, cost: Any, sample_weight: Any = None, candidates: Any = None
 ) -> float:
@@ -107,7 +174,7 @@ def score_of(
     examples = examples_to_decide(ready(learner), X, candidates, allow_empty=False)
     warn_of_labels_alone(learner, cost, ROUTING)
     cost, scale = by_row(cost, examples.X, "cost"), CostScale.of(learner.cost_bounds)
-    known = costs_given(learner, examples.n_rows, learner.classes_, y, cost)
+    known = costs_given(learner, examples.n_rows, learner.classes_, y, cost, strange=True)
     best = best_of(learner, examples.rows, candidates_of(learner, examples))
     refuse_no_candidate(best)
     paid = _paid(learner, best, check_cost(known, examples.n_rows, learner.classes_, scale))
@@ -117,7 +184,7 @@ def score_of(
             f"cost must be known for the predicted labels, got NaN in row {np.argmax(np.isnan(paid))}. "
             "Leave such rows out."
         )
-    mean = np.average(paid, weights=None if sample_weight is None else _weights(sample_weight, len(paid)))
+    mean = np.average(paid, weights=None if sample_weight is None else row_weights(sample_weight, examples))
     return -float(scale.from_unit(np.asarray(mean)))
 
 
@@ -126,10 +193,13 @@ def costs_of_answers(learner: LearnerState, rows: Rows, unit: NDArray[np.float32
     return _paid(learner, _model_best(learner, rows, candidates_of(learner, Examples(None, rows))), unit)
 
 
-def costs_given(learner: LearnerState, n_rows: int, labels: NDArray[Any], y: Any, cost: Any) -> NDArray[Any]:
-    """The costs (n, K) that ``y`` or ``cost`` gives."""
+def costs_given(
+    learner: LearnerState, n_rows: int, labels: NDArray[Any], y: Any, cost: Any, *, strange: bool = False
+) -> NDArray[Any]:
+    """The costs (n, K) that ``y`` or ``cost`` gives; ``strange`` is as in ``given_costs``."""
+    scale = CostScale.of(learner.cost_bounds)
     try:
-        return given_costs(y, cost, n_rows, labels, learner.cost_matrix, CostScale.of(learner.cost_bounds))
+        return given_costs(y, cost, n_rows, labels, learner.cost_matrix, scale, strange=strange)
     except UnknownLabelError as problem:
         raise UnknownLabelError(problem.label, labels.tolist(), addable=True) from None
 
@@ -144,13 +214,3 @@ def _paid(learner: LearnerState, best: NDArray[np.int64], unit: NDArray[np.float
     settings = settings_of(learner)
     of_labels = unit[np.arange(len(best)), np.minimum(best, settings.n_labels - 1)].astype(np.float64)
     return np.where(best < settings.n_labels, of_labels, settings.abstain_cost)
-
-
-def _weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
-    weights = np.asarray(sample_weight, np.float64)
-    if weights.shape != (n_rows,) or not np.isfinite(weights).all() or weights.min() < 0 or weights.sum() == 0:
-        raise InputError(
-            f"sample_weight must be {n_rows} finite numbers of at least 0, one of them above 0, got shape "
-            f"{weights.shape}. Correct it, or leave it out."
-        )
-    return weights

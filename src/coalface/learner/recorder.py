@@ -19,7 +19,7 @@ from coalface.kernels.state import COSTS_QUERIED, ROUND
 from coalface.learner.account import plain_budget
 from coalface.learner.budget import Budget
 from coalface.learner.labels import change_labels
-from coalface.learner.parameters import GROUPS, group_of, plain_group
+from coalface.learner.parameters import GROUPS, group_of, plain_group, seed_of
 from coalface.learner.state import LearnerState, begin, ready
 from coalface.learner.teaching import new_recorder, replay_rounds
 from coalface.models.choice import check_kind, described_model, model_of
@@ -68,6 +68,8 @@ def bundled(learner: LearnerState) -> Bundle:
         meta["encoder"] = learner.encoder_.plain()
     if hasattr(learner, "reading_"):
         meta["reading"] = learner.reading_
+    if learner._carried is not None:
+        meta["carried"] = learner._carried
     if retired := _retired(learner):
         meta["retired"] = retired
     return meta, {"classes_": learner.classes_, **learner.model_.saved()}
@@ -97,6 +99,8 @@ def from_bundle(
             learner.n_features_in_ = whole_number("width", width, least=1)
         if "feature_names" in meta:
             learner.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+        if "carried" in meta:
+            learner._carried = whole_number("carried", meta["carried"])
         if "reading" in meta:
             learner.reading_ = meta["reading"]
         plain_params(learner)  # or a parameter of no use would be found when the learner is saved again
@@ -217,6 +221,7 @@ def plain_params(learner: LearnerState) -> dict[str, Any]:
     if learner.budget is not None:
         params["budget"] = plain_budget(learner)
     described = {"model": _plain_model(learner.model), "features": plain_features(learner.features)}
+    described["random_state"] = seed_of(vars(learner))
     described |= {name: plain_group(params[name]) for name, group in GROUPS.items() if isinstance(params[name], group)}
     plain = {
         name: None if value is None else np.asarray(value).tolist()

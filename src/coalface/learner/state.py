@@ -15,15 +15,15 @@ from coalface.data.labels import label_array, with_abstaining
 from coalface.data.targets import first_labels
 from coalface.errors import CoalfaceError, InputError, shortened
 from coalface.kernels.state import Settings
-from coalface.learner.parameters import abstain_of, settings_for
+from coalface.learner.parameters import Seed, abstain_of, draws_seed, seed_of, settings_for
 from coalface.models.choice import model_of
 from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Recorder
-from coalface.sklearn_base import BaseEstimator
+from coalface.sklearn_base import BaseEstimator, check_random_state
 from coalface.sklearn_base import NotFittedError as SklearnNotFittedError
 
 _BEGIN_LOCK = RLock()
-_PRIVATE = ("_recorder", "_begun_with", "_said", "_learned_costs")  # attributes that fit forgets
+_PRIVATE = ("_recorder", "_begun_with", "_said", "_learned_costs", "_carried")  # attributes that fit forgets
 LEARNED_WITH = ("cost_bounds", "model")  # parameters that affect replay, whatever the model
 
 
@@ -45,17 +45,19 @@ class LearnerState(BaseEstimator):
     abstain: Any
     price_of_truth: float | None
     features: Any
-    random_state: int
+    random_state: Seed
 
     classes_: NDArray[Any]
     model_: CostModel
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
+    random_state_: int  # only if it was drawn
     encoder_: Encoder  # only if the first examples were raw
     reading_: dict[str, Any]  # how far the file was read that the learner is learning; see ``NamedLearner``
     _recorder: Recorder | None = None
     _begun_with: Mapping[str, Any] = MappingProxyType({})  # parameters that must stay as they were then
     _said: frozenset[str] = frozenset()  # warnings that are given once
+    _carried: int | None = None  # of the weights of rows: see ``rows_by_weight``
     _learned_costs: bool = False  # whether ``fit`` or ``partial_fit`` learned costs, not class labels
 
 
@@ -73,6 +75,7 @@ def begin(learner: LearnerState, classes: Any = None) -> None:
     >>> learner.classes_.tolist()
     ['walk', 'fly']
     """
+    own_seed(learner)
     if is_begun(learner):
         return
     names = learner.classes if classes is None else classes
@@ -89,7 +92,32 @@ def new_model(learner: LearnerState, labels: NDArray[Any]) -> CostModel:
     """A model for these labels; an InputError if a parameter is invalid."""
     answers_of(learner, labels)
     check_features(learner.features)
-    return model_of(learner.model).begin(len(labels), settings_for(len(labels), vars(learner)))
+    return model_of(learner.model).begin(len(labels), first_settings(learner, labels))
+
+
+def first_settings(learner: LearnerState, labels: NDArray[Any]) -> Settings:
+    """The checked parameters of a learner that has not begun."""
+    own_seed(learner)
+    return settings_for(len(labels), vars(learner))
+
+
+def own_seed(learner: LearnerState) -> int:
+    """The seed of a learner, drawn once if ``random_state`` is not a number: as in scikit-learn, None is NumPy's own.
+
+    >>> from coalface import CoalClassifier
+    >>> learner = CoalClassifier(random_state=np.random.default_rng(0))
+    >>> own_seed(learner) == own_seed(learner) == learner.random_state_
+    True
+    """
+    given = learner.random_state
+    if type(given) is int:  # the common case
+        return given
+    with _BEGIN_LOCK:
+        if draws_seed(given) and "random_state_" not in vars(learner):
+            draw = given.integers if isinstance(given, np.random.Generator) else check_random_state(given).randint
+            learner.random_state_ = int(draw(2**31 - 1))
+    seed: int = seed_of(vars(learner))  # checked with the other parameters
+    return seed
 
 
 def begin_with(learner: LearnerState, labels: NDArray[Any], model: CostModel) -> None:

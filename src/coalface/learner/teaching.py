@@ -23,16 +23,26 @@ from coalface.errors import InputError, UnknownLabelError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import AUDIT, NO_ROUNDS, ROUND, SILENT_ROUNDS, UNCERTAIN, RoundArrays
 from coalface.learner.account import plain_budget
-from coalface.learner.intake import Examples, keep_features, read_examples, unit_offsets
+from coalface.learner.intake import (
+    STEPS,
+    Examples,
+    keep_features,
+    read_examples,
+    row_weights,
+    rows_by_weight,
+    unit_offsets,
+)
 from coalface.learner.monitor import LEAST_SILENCE, warn_if_collapsed
-from coalface.learner.parameters import flat, settings_for
+from coalface.learner.parameters import flat
 from coalface.learner.predicting import costs_given
 from coalface.learner.state import (
     LEARNED_WITH,
     LearnerState,
     begin,
     begin_with,
+    first_settings,
     new_model,
+    own_seed,
     ready,
     resolve_classes,
     settings_of,
@@ -79,11 +89,27 @@ def tell(learner: LearnerState, X: Any, given: Answers, candidates: Any = None) 
         warn_if_collapsed(learner)
 
 
-def learn_all(learner: LearnerState, X: Any, y: Any, cost: Any, classes: Any = None, candidates: Any = None) -> None:
-    """Learn all the given costs: see ``CoalClassifier.partial_fit``."""
+def learn_all(
+    learner: LearnerState,
+    X: Any,
+    y: Any,
+    cost: Any,
+    classes: Any = None,
+    candidates: Any = None,
+    sample_weight: Any = None,
+    *,
+    scaled: bool = False,
+) -> None:
+    """Learn all the given costs: see ``CoalClassifier.partial_fit``; ``scaled`` are weights as in ``fit``."""
     require_target(y, cost)
     examples, labels, costs = examples_to_learn(learner, X, y, cost, classes, candidates)
+    carried = learner._carried
+    if sample_weight is not None:
+        start = int(np.random.default_rng(own_seed(learner)).integers(STEPS)) if carried is None else carried
+        picked, carried = rows_by_weight(row_weights(sample_weight, examples), start, scaled=scaled)
+        examples, costs = examples.taken(picked), costs[picked]
     learn(learner, examples, labels, Answers(costs))
+    learner._carried = carried
     learner._learned_costs = learner._learned_costs or cost is not None
     warn_if_collapsed(learner)
 
@@ -106,7 +132,7 @@ def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answe
     """Check the answers, write them to the ledger, then learn them; a failed check changes nothing."""
     rows, n_rows, truth, served = examples.rows, examples.n_rows, answers.truth, answers.served
     begun, recorder, late, cost = "model_" in vars(learner), learner._recorder, answers.late, answers.cost
-    settings = settings_of(ready(learner)) if begun else settings_for(len(labels), vars(learner))
+    settings = settings_of(ready(learner)) if begun else first_settings(learner, labels)
     scale = CostScale.of(learner.cost_bounds)
     if hasattr(cost, "columns"):
         cost = by_label(by_row(cost, examples.X, "cost"), labels, "cost")
