@@ -10,6 +10,7 @@
     ├── FileFormatError (ValueError)   a file is truncated, corrupted, of another kind or from a newer version
     │   └── StudyError                 a study file has an invalid entry
     ├── MissingFileError (FileNotFoundError)   there is no such file
+    ├── IsFolderError (IsADirectoryError)      a folder is where a file should be
     ├── FileBusyError (TimeoutError)   another process is changing the file
     ├── LostDatabaseError              the database file was moved, deleted or replaced while it was open
     ├── WorkerLostError                the caller's executor lost a worker  (see ``studies.executors``)
@@ -122,6 +123,13 @@ class StudyError(FileFormatError):
 
 class MissingFileError(CoalfaceError, FileNotFoundError):
     """There is no such file."""
+
+
+class IsFolderError(CoalfaceError, IsADirectoryError):
+    """A folder is where a file should be; nothing was written."""
+
+    def __init__(self, path: object) -> None:
+        super().__init__(f"{path} is a folder. Add the name of a file in it.")
 
 
 class FileBusyError(CoalfaceError, TimeoutError):

@@ -37,6 +37,14 @@ def test_examples_that_needed_no_question_are_counted_once(desk_of):
     assert found.passive_costs == 200 * len(LABELS)
 
 
+def test_a_budget_that_ends_before_the_pool_is_no_forecast(desk_of):
+    desk = desk_of(n=200, budget={"costs": 6}, labels=LABELS)
+    assert str(desk.expected()).startswith("6 costs, all that is left of the budget, on ")
+    work(desk)
+    assert str(desk.expected()) == "0 costs, because the budget is spent"
+    assert [*desk.expected().examples, *desk.expected().costs] == [0.0] * 6
+
+
 def test_the_forecast_leaves_out_what_is_decided_or_retired(desk_of):
     desk = desk_of(n=200, learner={"mellowness": 1e-6, "rule": {"warm_up": 5}}, labels=LABELS)
     work(desk, n=8)

@@ -43,6 +43,16 @@ def answer_page(client, *costs):
     return client.post("/label", data=fields | {f"cost-{i}": cost for i, cost in enumerate(costs)})
 
 
+def test_a_missing_cell_is_a_dash(tmp_path):
+    examples = [{"text": f"hello {i}", "note": "None", "days": 3 if i == 40 else None} for i in range(41)]
+    desk = Desk(Project.create(tmp_path / "mail", examples, LABELS))
+    with closing(desk), served(desk) as address, client_of(address) as client:
+        log_in(client, "ann")
+        page = client.get("/label").text
+    assert re.findall('<th scope="row" dir="auto">days</th><td dir="auto">(.*?)</td>', page) == ["\N{EN DASH}"]
+    assert re.findall('<th scope="row" dir="auto">note</th><td dir="auto">(.*?)</td>', page) == ["None"]
+
+
 def test_a_person_without_scripts_can_answer_and_undo(tmp_path):
     with desk_in_turn(tmp_path) as desk, served(desk) as address, client_of(address) as client:
         csrf = log_in(client, "ann")

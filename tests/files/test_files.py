@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import time
 
 import pytest
 
-from coalface.errors import FileBusyError
+from coalface.errors import FileBusyError, IsFolderError
 from coalface.files import atomic as locks
 from coalface.files.atomic import atomic_write, exclusive
 
@@ -124,9 +125,8 @@ def test_a_missing_folder_is_named_together_with_the_file(tmp_path):
 
 
 def test_a_folder_is_not_replaced_by_a_file(tmp_path):
-    with pytest.raises(IsADirectoryError) as caught:
+    with pytest.raises(IsFolderError, match=f"^{re.escape(str(tmp_path))} is a folder. Add the name of a file in it.$"):
         write(tmp_path, b"new")
-    assert caught.value.filename == str(tmp_path)
 
 
 def test_an_error_names_the_file_and_not_its_temporary_part(tmp_path, monkeypatch):

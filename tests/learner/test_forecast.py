@@ -1,11 +1,13 @@
 """Forecasts: they start wide, narrow as a run goes on, and stay within what is possible."""
 
+import xml.etree.ElementTree as ET
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import Budget, Coal, CoalClassifier, MemoryLedger, simulate
+from coalface import Audits, Budget, Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.errors import InputError
 from coalface.kernels.history import mark_rounds
 from coalface.learner.forecast import asked_history
@@ -97,6 +99,43 @@ def test_a_budget_limits_the_forecast_and_gives_its_prices():
     learner.interview(X[:10], lambda i, label: cost[i, label])
     assert learner.forecast(10**6).money.plus(learner.spent_).highest == pytest.approx(20)
     assert CoalClassifier(range(4), budget=Budget(examples=7)).forecast(100).examples.highest == 7
+
+
+@pytest.mark.parametrize(
+    ("budget", "left"),
+    [
+        (Budget(costs=40), "40 costs, all that is left of the budget, on "),
+        (Budget(price=20, price_per_example=1, price_per_cost=0.25), "80 costs, all that is left of the budget, on "),
+        (Budget(examples=40), "160 costs on 40 examples"),
+    ],
+)
+def test_what_is_left_of_a_budget_is_said_to_be_that_and_a_spent_budget_forecasts_nothing(budget, left):
+    X, cost = dense_problem(4, 4, 200)
+    learner = CoalClassifier(range(4), model="online", budget=budget, rule=Coal(warm_up=200))
+    found = learner.forecast(10**6)
+    assert left in str(found)
+    assert found.examples.highest <= 40
+    assert found.costs.highest >= found.examples.highest  # an example that is asked about takes a cost or more
+    assert "left of the budget" not in str(learner.forecast(2))
+    learner.interview(X, lambda i, label: cost[i, label])
+    spent = learner.forecast(500, price=0.5, price_per_example=2.0)
+    assert str(spent) == "the next 500 examples: 0 costs, because the budget is spent; price 0"
+    assert [*spent.examples, *spent.costs, *spent.money] == [0.0] * 9
+    assert "budget" not in str(learner.forecast(0))
+
+
+def test_a_notebook_shows_a_forecast_and_a_saving_as_tables():
+    X, cost = dense_problem(4, 4, 300)
+    learner = CoalClassifier(range(4), model="online", audits=Audits(0.3))
+    simulate(learner, X, cost)
+    found, saving = learner.forecast(100, price=2.0), learner.saving_
+    for shown, words in ((found, ("costs", "examples asked about", "price")), (saving, ("estimate", "at best"))):
+        table = ET.fromstring(shown._repr_html_())
+        names = [row[0].text for row in table.iter("tr")]
+        assert set(words) <= set(names)
+    assert ET.fromstring(found._repr_html_()).find("caption").text == str(found)
+    cells = [cell.text for cell in ET.fromstring(saving._repr_html_()).iter("td")]
+    assert cells[:2] == ["estimate", f"{saving.estimate:.3g}"]
 
 
 def test_prices_by_label_follow_the_labels_that_are_asked_about():

@@ -1,5 +1,6 @@
 """Questions as a value: what they say about themselves, in numbers and in words."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coalface import Audits, Coal, CoalClassifier
+from coalface.errors import InputError
 from coalface.rounds.queries import REASONS
 
 from ..problems import trained
@@ -25,6 +27,29 @@ def test_the_counts_are_those_of_the_mask(seed):
     )
     for i in range(len(X)):
         assert queries.labels(i).tolist() == [label for label in range(5) if queries.mask[i, label]]
+
+
+def test_a_frame_has_the_questions_row_by_row():
+    pd = pytest.importorskip("pandas")
+    learner, X = trained(3, 5)
+    queries = learner.ask(X)
+    frame = queries.to_frame()
+    assert frame.columns.tolist() == ["example", "label", "asked", "predicted", "lowest", "highest", "reason"]
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.shape[0] == queries.mask.size
+    for i, label in ((0, 0), (len(X) - 1, 4), (7, 2)):
+        (row,) = frame[(frame.example == i) & (frame.label == label)].to_dict("records")
+        ranges = queries.ranges
+        assert (row["asked"], row["predicted"]) == (queries.mask[i, label], queries.predicted[i, label])
+        assert (row["lowest"], row["highest"]) == (ranges.lowest[i, label], ranges.highest[i, label])
+        assert row["reason"] == queries.reasons[i, label]
+
+
+def test_without_pandas_a_frame_is_refused_in_one_line(monkeypatch):
+    queries = CoalClassifier(["a", "b"]).ask([[1.0]])
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(InputError, match=r"^to_frame needs pandas, which is not installed. Run: pip install pandas$"):
+        queries.to_frame()
 
 
 def test_the_words_of_an_example_name_round_labels_and_reasons():

@@ -3,6 +3,7 @@
 import copy
 import os
 import pickle
+import re
 import struct
 import threading
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coalface import Abstain, Audits, Budget, Coal, CoalClassifier, OnlineModel
+from coalface import Abstain, Audits, Budget, Coal, CoalClassifier, JsonLinesLedger, OnlineModel, evaluation_report
 from coalface.errors import CoalfaceError, FileFormatError
 from coalface.files.bundle import write_bundle
 from coalface.models.choice import described_model
@@ -285,3 +286,15 @@ def test_a_missing_file_is_named_with_a_remedy(tmp_path):
         assert "\n" not in str(caught.value)
     with pytest.raises(FileFormatError, match="is a folder, not a coalface model"):
         CoalClassifier.load(tmp_path)
+
+
+def test_a_folder_in_place_of_a_file_is_one_line(tmp_path):
+    learner, line = (
+        CoalClassifier(["a", "b"]),
+        f"^{re.escape(str(tmp_path))} is a folder. Add the name of a file in it.$",
+    )
+    for write in (learner.save, JsonLinesLedger, evaluation_report(learner, [[1.0]], cost=[[0.0, 1.0]]).to_html):
+        with pytest.raises(IsADirectoryError, match=line) as caught:
+            write(tmp_path)
+        assert isinstance(caught.value, CoalfaceError)
+    assert list(tmp_path.iterdir()) == []

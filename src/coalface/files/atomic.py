@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from coalface.errors import FileBusyError, InputError
+from coalface.errors import FileBusyError, InputError, IsFolderError
 
 _RETRY_SECONDS = 0.05
 _HELD_ELSEWHERE = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)  # how systems report that another process has the lock
@@ -58,7 +58,7 @@ def _create_beside(target: Path, *, private: bool) -> tuple[int, Path]:
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, f"There is no folder {target.parent}", str(target))
     if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+        raise IsFolderError(target)
     part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     mode = stat.S_IRUSR | stat.S_IWUSR if private else mode

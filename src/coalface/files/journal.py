@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from coalface.errors import FileFormatError
+from coalface.errors import FileFormatError, IsFolderError
 from coalface.files.atomic import sync_folder
 
 Line = Mapping[str, Any]
@@ -45,6 +45,8 @@ class Journal:
         self._mark, self._kind, self._version = f"coalface_{kind}", kind, version
         self._end = 0  # bytes of complete lines
         self._size = 0  # bytes of the file; after a crash, more than ``_end``
+        if self.path.is_dir():
+            raise IsFolderError(path)
         if self.path.exists():
             self._read_through()
 

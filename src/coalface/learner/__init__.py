@@ -10,7 +10,7 @@ from coalface.doors import door_of
 if TYPE_CHECKING:
     from coalface.learner.budget import Budget as Budget
     from coalface.learner.estimator import CoalClassifier as CoalClassifier
-    from coalface.learner.forecast import Interval as Interval
+    from coalface.learner.forecast import Interval as Interval, spending_text as spending_text
     from coalface.learner.intake import with_label_features as with_label_features
     from coalface.learner.labels import change_labels as change_labels
     from coalface.learner.monitor import unit_saving as unit_saving, warn_if_collapsed as warn_if_collapsed

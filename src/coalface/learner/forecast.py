@@ -32,6 +32,7 @@ from coalface.kernels.state import (
 from coalface.learner.account import asked_by_label, in_costs, spent_by
 from coalface.learner.budget import Budget
 from coalface.learner.state import LearnerState, begin, settings_of
+from coalface.rounds.notebook import html_table
 
 _Z = 1.645  # the 95 % quantile of the normal distribution: both sides leave out 5 %
 _FEWEST_ROUNDS = 8  # of a window's end
@@ -88,7 +89,7 @@ class Interval:
 
     def __str__(self) -> str:
         expected, lowest, highest = (f"{number:,.0f}" if number >= 100 else f"{number:.3g}" for number in self)
-        return f"{expected} ({lowest} to {highest})"
+        return expected if self.lowest == self.highest else f"{expected} ({lowest} to {highest})"
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ class Forecast:
 
     Each is an ``Interval`` that contains the true number in about 90 of 100 runs: before anything is asked, from what
     runs on other data have asked for; later, from the learner's own rounds, and so ever narrower. It assumes that the
-    examples to come are like the earlier ones. ``docs/labelling.md`` has the measured coverage.
+    examples to come are like the earlier ones. ``docs/labelling.md`` has the measured coverage. ``capped`` says that
+    the budget surely ends before the examples do: the costs are then what is left of it.
 
     >>> print(Forecast(500, Interval(60, 40, 90), Interval(80, 50, 120), Interval(1.6, 1, 2.4)))
     the next 500 examples: 80 costs (50 to 120) on 60 examples (40 to 90); price 1.6 (1 to 2.4)
@@ -107,16 +109,39 @@ class Forecast:
     examples: Interval
     costs: Interval
     money: Interval | None = None
+    capped: bool = False
 
     def __str__(self) -> str:
-        text = f"the next {counted(self.n_examples, 'example')}: {_named(self.costs, 'cost')} on "
-        text += _named(self.examples, "example")
+        text = (
+            f"the next {counted(self.n_examples, 'example')}: {spending_text(self.costs, self.examples, self.capped)}"
+        )
         return text if self.money is None else f"{text}; price {self.money}"
+
+    def _repr_html_(self) -> str:
+        """The forecast as a table, for notebooks."""
+        rows = {"costs": self.costs, "examples asked about": self.examples}
+        rows |= {} if self.money is None else {"price": self.money}
+        cells = [(name, *(f"{number:,.3g}" for number in interval)) for name, interval in rows.items()]
+        return html_table(str(self), ("", "expected", "lowest", "highest"), cells)
+
+
+def spending_text(costs: Interval, examples: Interval, capped: bool) -> str:
+    """The costs and the examples of a forecast in words; ``capped`` says that the costs are what the budget has left.
+
+    >>> print(spending_text(Interval(90, 90, 90), Interval(80, 50, 90), capped=True))
+    90 costs, all that is left of the budget, on 80 examples (50 to 90)
+    >>> print(spending_text(Interval(0, 0, 0), Interval(0, 0, 0), capped=True))
+    0 costs, because the budget is spent
+    """
+    if capped and not costs.highest:
+        return "0 costs, because the budget is spent"
+    left = ", all that is left of the budget," if capped else ""
+    return f"{_named(costs, 'cost')}{left} on {_named(examples, 'example')}"
 
 
 def _named(interval: Interval, noun: str) -> str:
     expected, _, rest = str(interval).partition(" ")
-    return f"{expected} {noun}{'' if expected == '1' else 's'} {rest}"
+    return f"{expected} {noun}{'' if expected == '1' else 's'} {rest}".rstrip()
 
 
 class AskedHistory(NamedTuple):
@@ -202,12 +227,12 @@ def forecast_of(learner: LearnerState, n_examples: int, price: Any = None, price
     coming = whole_number("n_examples", n_examples)
     begin(learner)
     per_cost, per_example = _prices(learner, price, price_per_example)
-    examples, costs = _within_budget(learner, *_to_be_asked(learner, coming))
+    examples, costs, capped = _within_budget(learner, coming)
     money = None
     if per_cost is not None:
         parts = zip(examples, costs, per_cost, strict=True)
         money = Interval(*(each * per_example + n_costs * one for each, n_costs, one in parts))
-    return Forecast(coming, examples, costs, money)
+    return Forecast(coming, examples, costs, money, capped)
 
 
 def _to_be_asked(learner: LearnerState, coming: int) -> tuple[Interval, Interval]:
@@ -247,17 +272,21 @@ def _prices(learner: LearnerState, price: Any, per_example: Any) -> tuple[Interv
     return Interval(mean, mean + room * (prices.min() - mean), mean + room * (prices.max() - mean)), extra
 
 
-def _within_budget(learner: LearnerState, examples: Interval, costs: Interval) -> tuple[Interval, Interval]:
-    """The forecast, but no more than the budget allows for."""
+def _within_budget(learner: LearnerState, coming: int) -> tuple[Interval, Interval, bool]:
+    """The examples and costs, no more than the budget allows for, and whether the costs are all that it has left."""
+    examples, costs = _to_be_asked(learner, coming)
     if learner.budget is None:
-        return examples, costs
-    budget = Budget.of(learner.budget)
+        return examples, costs, False
+    budget, active = Budget.of(learner.budget), learner.model_.active
     left = max(budget.amount - spent_by(learner), 0.0)
-    per_example, per_cost = budget.prices[0], 0.0
-    if budget.examples is None:
-        per_cost = float(budget.prices_of(learner.classes_[learner.model_.active].tolist()).min())
+    per_cost = 0.0 if budget.examples is not None else float(budget.prices_of(learner.classes_[active].tolist()).min())
+    least = budget.prices[0] + per_cost * (1.0 if learner.price_of_truth is None else min(1.0, learner.price_of_truth))
+    seen = examples.at_most(left / least) if least else examples  # an example that is asked about takes a cost
+    spent = 0.0 == seen.highest < examples.highest
     if per_cost:
-        costs = costs.at_most(left / per_cost)
-    if per_example:
-        examples = examples.at_most(left / per_example)
-    return examples, costs
+        within = costs.at_most(left / per_cost)
+        return seen, within, spent or within.highest < costs.lowest
+    if seen.expected < examples.expected:  # the budget ends after fewer examples
+        _, costs = _to_be_asked(learner, math.ceil(coming * seen.expected / examples.expected))
+    most = float(active.sum())
+    return seen, Interval(*(min(cost, most * n) for cost, n in zip(costs, seen, strict=True))), spent

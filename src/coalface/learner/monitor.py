@@ -26,6 +26,7 @@ from coalface.kernels.state import (
 from coalface.kernels.stopping import NORMAL_QUANTILE, saving_interval, saving_is_below
 from coalface.learner.parameters import audits_of, rule_of
 from coalface.learner.state import LearnerState, is_begun, settings_of
+from coalface.rounds.notebook import html_table
 
 Mask = NDArray[np.bool_]
 _OFTEN = 10  # examples on which a label was best; one that was best less often is rare
@@ -71,6 +72,13 @@ class Saving:
             f"{estimate:.3g} per example (95 % interval {low:.3g} to {high:.3g}, from {self.rounds} rounds): answers "
             f"cost {self.cost:.3g}, and {self.reachable:.3g} at best"
         )
+
+    def _repr_html_(self) -> str:
+        """The estimate as a table, for notebooks."""
+        rows = {"estimate": self.estimate, "lowest": self.low, "highest": self.high, "answers cost": self.cost}
+        rows |= {"at best": self.reachable}
+        cells = [(name, f"{number:.3g}") for name, number in rows.items()]
+        return html_table(f"Saving per example, from {self.rounds} rounds", ("", "cost"), cells)
 
 
 def saving_of(learner: LearnerState) -> Saving | None:

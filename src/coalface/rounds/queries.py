@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.frames import by_label
 from coalface.data.labels import label_texts
+from coalface.extras import needed_for
 from coalface.kernels.state import (
     ABSTAINING_IS_CHEAPER,
     ANSWER,
@@ -30,7 +30,11 @@ from coalface.kernels.state import (
     WITH_THE_TRUTH,
 )
 from coalface.rounds.arrays import outlook_of
+from coalface.rounds.notebook import html_table
 from coalface.rounds.round import Round
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 REASONS = {
     UNCERTAIN: "could be best and is uncertain",
@@ -184,6 +188,22 @@ class Queries:
             for k in order
         ]
         return "\n".join(lines + self._about_abstaining(i))
+
+    def to_frame(self) -> "DataFrame":
+        """A row per example and label as a pandas data frame; pandas must be installed.
+
+        >>> from coalface import CoalClassifier
+        >>> frame = CoalClassifier(["walk", "fly"]).ask([[1.0], [2.0]]).to_frame()
+        >>> frame[["example", "label", "asked", "reason"]].values.tolist()[2:]
+        [[1, 'walk', True, 'warm-up'], [1, 'fly', True, 'warm-up']]
+        """
+        with needed_for("to_frame"):
+            from pandas import DataFrame
+        n, n_labels = self.mask.shape
+        table = {"asked": self.mask, "predicted": self.predicted, "lowest": self.ranges.lowest}
+        table |= {"highest": self.ranges.highest, "reason": self.reasons.astype(object)}
+        keys = {"example": np.repeat(np.arange(n), n_labels), "label": np.tile(self.classes, n)}
+        return DataFrame({**keys, **{name: column.ravel() for name, column in table.items()}})
 
     def round(self, i: int) -> Round:
         """The questions about example ``i`` as a ``Round``, the most promising label first.
@@ -346,11 +366,8 @@ def _questions_table(queries: Queries) -> str:
     """
     shown = min(len(queries), _MOST_ROWS)
     rows = [_row(queries, i, label_texts(queries.classes)) for i in range(shown)]
-    head = "".join(f"<th>{heading}</th>" for heading in _HEADINGS)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     more = f"; {shown} of {len(queries)} examples are shown" if shown < len(queries) else ""
-    caption = f"<caption>{escape(str(queries))}{more}</caption>"
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return html_table(f"{queries}{more}", _HEADINGS, rows)
 
 
 def _row(queries: Queries, i: int, names: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ from coalface.desk.project.project import Project
 from coalface.desk.project.scale import Level
 from coalface.errors import InputError
 from coalface.kernels import AUDIT, NEW_LABEL, UNCERTAIN, WARM_UP
-from coalface.learner import Interval
+from coalface.learner import Interval, spending_text
 from coalface.rounds import REASONS, Round
 
 try:
@@ -179,9 +179,10 @@ class Expected:
     examples: Interval
     costs: Interval
     price: Interval | None = None  # None where questions have no usual price
+    capped: bool = False  # the budget surely ends before the pool: the costs are what is left of it
 
     def __str__(self) -> str:
-        text = f"{self.costs} costs on {self.examples} examples"
+        text = spending_text(self.costs, self.examples, self.capped)
         return text if self.price is None else f"{text}, price {self.price}"
 
 

@@ -110,15 +110,16 @@ def expected_spending(
     if limits.examples is not None:
         examples = examples.at_most(max(limits.examples - spent.examples, 0.0))
     room = max(limits.room(spent), 0.0)
+    capped = room < costs.lowest
     examples, costs = examples.at_most(room), costs.at_most(room)  # an example that is asked about takes a cost
     if not limits.has_prices:
-        return Expected(examples, costs)
+        return Expected(examples, costs, capped=capped)
     pairs = zip(examples, costs, strict=True)
     price = Interval(*(limits.price_per_example * seen + limits.dearest_cost * paid for seen, paid in pairs))
     if forecast.money is not None:  # that was the price if all costs were of the most expensive label
         price = Interval(*map(min, price, forecast.money.times(times)))
     left_over = math.inf if limits.price is None else max(limits.price - spent.price, 0.0)
-    return Expected(examples, costs, price.at_most(left_over))
+    return Expected(examples, costs, price.at_most(left_over), capped)
 
 
 def _contested(queries: Queries) -> EstimatedMean:
