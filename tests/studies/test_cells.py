@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import coalface
+from coalface.data import read_train_test
 from coalface.studies import cells
-from coalface.studies.cells import Cell, cells_of, code_of, fingerprint_of, opened, run_cell, save_problem
+from coalface.studies.cells import Cell, cells_of, code_of, fingerprint_of, run_cell, save_problem
 from coalface.studies.known.catalogue import load_known
 from coalface.studies.study import Study
 
@@ -88,7 +89,7 @@ def test_an_edit_of_the_tagger_changes_its_keys_only(versions_after):
 def test_data_saved_for_other_processes_is_the_same_data(tmp_path):
     problem = load_known("iris")
     folder = save_problem(problem, tmp_path)
-    assert fingerprint_of(opened(folder)) == fingerprint_of(problem)
+    assert fingerprint_of(read_train_test(Path(folder))) == fingerprint_of(problem)
     assert save_problem(problem, tmp_path) == folder
     assert len(list(tmp_path.iterdir())) == 1
 

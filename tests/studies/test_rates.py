@@ -10,8 +10,8 @@ from coalface.errors import StudyError
 from coalface.studies import Study, learners, run_sweep, write_report_of
 from coalface.studies.cells import cells_of, code_of
 from coalface.studies.results import Results
-from coalface.studies.selection import best_rate, choose_rates
-from coalface.studies.sweep import estimates
+from coalface.studies.selection import choose_rates
+from coalface.studies.sweep import estimate_study
 from coalface.studies.tables import read_tables, write_tables
 from tests.studies.made_findings import a_run, findings
 
@@ -89,9 +89,8 @@ def test_the_word_is_what_the_learner_makes_of_it(automatic, tmp_path):
 
 
 def test_the_time_of_such_a_line_is_estimated(automatic):
-    found = {
-        row.line: row.seconds_each for row in estimates(Study.from_toml(STUDY, folder=STUDIES, allow_plugins=True))
-    }
+    study = Study.from_toml(STUDY, folder=STUDIES, allow_plugins=True)
+    found = {row.line: row.seconds_each for row in estimate_study(study, None, "threads", 1).rows}
     assert found["default"] > 0
 
 
@@ -113,7 +112,8 @@ def test_the_largest_number_is_an_edge_though_a_word_comes_after_it():
 
 
 def test_of_a_number_and_a_word_that_are_equally_good_the_number_is_taken():
-    assert best_rate(["auto", 0.5], [1.0, 1.0]) == 0.5
+    runs = [a_run([100], [0.5], rate=rate, auc=1.0) for rate in ("auto", 0.5)]
+    assert choose_rates(findings(runs, baseline="coal"))[0].rate == 0.5
 
 
 def test_the_word_twice_and_the_word_for_a_learner_that_does_not_know_it_are_refused(automatic):

@@ -8,7 +8,7 @@ from coalface.studies import Study, run_sweep, write_report_of
 from coalface.studies.known.catalogue import load_known
 from coalface.studies.learners import order_of
 from coalface.studies.results import Results
-from coalface.studies.sweep import estimates
+from coalface.studies.sweep import estimate_study
 
 STUDY = """
 data = ["iris"]
@@ -38,7 +38,7 @@ def test_a_ridge_line_is_run_reported_and_estimated(tmp_path):
         assert record["curve"]["costs_queried"][-1] == learner.costs_queried_
         assert record["curve"]["test_cost"][-1] == pytest.approx(-learner.score(test.X, cost=test.cost))
     assert write_report_of(tmp_path).is_file()
-    assert {guess.line for guess in estimates(study)} == {"passive", "ridge"}
+    assert {guess.line for guess in estimate_study(study, None, "threads", 1).rows} == {"passive", "ridge"}
     assert [line.rule for line in study.lines] == ["passive", "coal"]
 
 

@@ -8,9 +8,13 @@ from hypothesis.extra import numpy as arrays
 
 from coalface.evaluate.summary import band_over, questions_needed
 from coalface.studies.findings import ANSWERS, COSTS, EXAMPLES, PRICE
-from coalface.studies.report.savings import DRAWS, mean_savings, medians_of_draws, outcomes
+from coalface.studies.report.savings import DRAWS, Analysis, medians_of_draws
 from coalface.studies.selection import choose_rates
 from tests.studies.made_findings import BASELINES, LINES, K, N, a_run, data_facts, findings, learning, unpriced
+
+
+def outcomes(study):
+    return Analysis.of(study).outcomes
 
 
 def by_line(found):
@@ -111,13 +115,12 @@ def test_prices_are_compared_where_there_are_some():
 @pytest.mark.parametrize("permutations", [(0, 1, 2, 3, 4), (3,)])
 def test_a_line_one_of_whose_runs_has_no_known_price_is_not_compared_by_price(permutations):
     study = unpriced(learning(price_unit="seconds"), "coal 0.1", permutations=permutations)
-    found = outcomes(study)
-    rows = by_line(found)
+    rows = by_line(outcomes(study))
     assert PRICE not in rows["coal 0.1"].savings
     assert rows["coal 0.1"].savings[COSTS].factor > 1
     others = by_line(outcomes(learning(price_unit="seconds")))
     assert rows["coal 0.01"].savings[PRICE].factor == others["coal 0.01"].savings[PRICE].factor > 1
-    assert ("coal 0.1", PRICE) not in {(mean.line, mean.measure) for mean in mean_savings(found, study.lines)}
+    assert ("coal 0.1", PRICE) not in {(mean.line, mean.measure) for mean in Analysis.of(study).means}
 
 
 def test_nothing_is_compared_by_price_with_a_baseline_whose_price_is_not_known():
@@ -143,8 +146,7 @@ def test_the_mean_over_data_counts_what_was_never_reached_and_leaves_it_out_of_t
         for p in range(2):
             runs.append(a_run(asked, 10.0 / asked, data=data, line="passive", permutation=p))
             runs.append(a_run(asked, 10.0 / asked / factor, data=data, permutation=p))
-    found = outcomes(findings(runs))
-    means = {(mean.line, mean.measure): mean for mean in mean_savings(found, ["passive", "coal"])}
+    means = {(mean.line, mean.measure): mean for mean in Analysis.of(findings(runs)).means}
     coal = means["coal", COSTS]
     assert coal.mean == pytest.approx(4)
     assert (coal.interval.low, coal.interval.high) == pytest.approx((4, 4))

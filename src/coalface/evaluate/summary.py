@@ -151,7 +151,7 @@ def summarize(runs: Mapping[str, Sequence[Curve]], baseline: str = "passive") ->
             costs_asked=_median_of(curves, "costs_queried"),
             examples_asked=_median_of(curves, "examples_queried"),
             test_cost=_median_of(curves, "test_cost"),
-            test_cost_band=_ends(curves),
+            test_cost_band=tuple(np.percentile([curve.test_cost[-1] for curve in curves], PERCENTILES[::2]).tolist()),
             auc=float(np.median([curve.auc for curve in curves])),
             fewer_costs=_median_of(against, "costs_queried") / _median_of(curves, "costs_queried"),
             fewer_examples=_median_of(against, "examples_queried") / _median_of(curves, "examples_queried"),
@@ -171,11 +171,6 @@ def _quarter_doublings(first: float, last: float) -> NDArray[np.float64]:
 
 def _median_of(curves: Sequence[Curve], field: str) -> float:
     return float(np.median([getattr(curve, field)[-1] for curve in curves]))
-
-
-def _ends(curves: Sequence[Curve]) -> tuple[float, float]:
-    lower, upper = np.percentile([curve.test_cost[-1] for curve in curves], PERCENTILES[::2])
-    return float(lower), float(upper)
 
 
 def panel(

@@ -176,7 +176,7 @@ class EpisodeGroup:
 
     def _learn_states(self, decisions: list[_Decision]) -> list[Action]:
         """Learn the costs that the policy asks for; returns the actions it preferred before learning them."""
-        rows, candidates = stacked([one.row for one in decisions]), _joined([one.candidates for one in decisions])
+        rows, candidates = stacked([one.row for one in decisions]), np.vstack([one.candidates for one in decisions])
         costs, asked = np.full(candidates.shape, np.nan), np.zeros_like(candidates)
         self.at = decisions[0].episode
         questions = first = self.policy.ask(rows, candidates)
@@ -227,10 +227,6 @@ class EpisodeGroup:
             return choice.roll_out_policy(*key, learned, reference, episode.pass_number)
 
         return StateCosts(task, state, policy_after, after_mistake, episode.path)
-
-
-def _joined(masks: list[Mask]) -> Mask:
-    return masks[0] if len(masks) == 1 else np.vstack(masks)
 
 
 def _action_mask(task: SearchTask[Any, Any], allowed: Sequence[Action]) -> Mask:

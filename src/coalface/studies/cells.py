@@ -73,7 +73,8 @@ def cells_of(study: Study, fingerprints: Mapping[str, str], code: Mapping[str, s
                     settings = dict(line.settings)
                     if TUNED in line.learner.parameters:
                         settings[TUNED] = as_rate(rate)
-                    pairs = tuple(sorted((name, _frozen(value)) for name, value in settings.items()))
+                    frozen = {name: tuple(one) if isinstance(one, list) else one for name, one in settings.items()}
+                    pairs = tuple(sorted(frozen.items()))
                     deciding = [line.learner.name, pairs, permutation, study.checkpoints, fingerprints[source.name]]
                     key = _hash([*deciding, code[line.learner.name]])
                     named = (source.name, line.name, line.learner.name)
@@ -146,7 +147,7 @@ def run_cell(shared: Shared, cell: Cell, stop: Stop | None = None) -> Record:
         watch(0, 1)
         settings = dict(cell.settings)
         learner = find_learner(cell.learner, cell.plugins)
-        curve = learner.run(settings, opened(shared), cell.permutation, cell.checkpoints, watch)
+        curve = learner.run(settings, _opened(shared), cell.permutation, cell.checkpoints, watch)
         if curve.interrupted:  # an incomplete run must not enter a median
             raise Stopped
         record["curve"] = curve.to_values()
@@ -170,7 +171,7 @@ def new_record(cell: Cell) -> Record:
     }
 
 
-def opened(shared: Shared) -> TrainTest:
+def _opened(shared: Shared) -> TrainTest:
     """The data of a task: the data itself, or the files of the folder, mapped once per process."""
     return _opened_folder(shared) if isinstance(shared, str) else shared
 
@@ -187,10 +188,6 @@ def save_problem(problem: TrainTest, folder: Path) -> str:
         problem.train.save(place / "train")
         problem.test.save(place / "test")
     return str(place.resolve())
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _hash(value: Any) -> str:

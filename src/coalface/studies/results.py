@@ -81,20 +81,20 @@ class Results:
     def add(self, records: Iterable[Record]) -> None:
         """Write the records of cells, except those that are already finished."""
         new = [record for record in records if record["key"] not in self.finished]
-        self._journal.append(new)
-        for record in new:
-            self._note(record)
+        self._write(*new)
 
     def start(self, session: Session) -> None:
         """Write the session of the cells that follow."""
-        self._journal.append([{"session": asdict(session)}])
-        self.sessions.append(session)
+        self._write({"session": asdict(session)})
 
     def end(self, seconds: float, cells: int) -> None:
         """Write how long the session took."""
-        line = {"ended": {"seconds": seconds, "cells": cells}}
-        self._journal.append([line])
-        self._note(line)
+        self._write({"ended": {"seconds": seconds, "cells": cells}})
+
+    def _write(self, *lines: Record) -> None:
+        self._journal.append(lines)
+        for line in lines:
+            self._note(line)
 
     def _note(self, line: Record) -> None:
         if "session" in line:

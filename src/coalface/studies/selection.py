@@ -61,10 +61,10 @@ def choose_rates(findings: Findings) -> tuple[Choice, ...]:
     return tuple(_choice(groups[key]) for key in keys if key in groups)
 
 
-def best_rate(rates: Sequence[Rate], aucs: Sequence[float]) -> Rate:
+def _best_rate(rates: Sequence[Rate], aucs: Sequence[float]) -> Rate:
     """The rate with the smallest AUC; the smaller rate if two are equal.
 
-    >>> best_rate([0.1, 0.5, 1.0], [2.0, 1.5, 1.5])
+    >>> _best_rate([0.1, 0.5, 1.0], [2.0, 1.5, 1.5])
     0.5
     """
     return min(zip(rates, aucs, strict=True), key=lambda pair: (math.isnan(pair[1]), pair[1], by_size(pair[0])))[0]
@@ -76,7 +76,7 @@ def _choice(runs: Sequence[FinishedRun]) -> Choice:
     aucs, published = (
         tuple(_median(group, shared, field) for group in by_rate.values()) for field in ("auc", "auc_published")
     )
-    rate = best_rate(tuple(by_rate), aucs)
+    rate = _best_rate(tuple(by_rate), aucs)
     known = not any(map(math.isnan, published))
     return Choice(
         data=runs[0].data,
@@ -89,7 +89,7 @@ def _choice(runs: Sequence[FinishedRun]) -> Choice:
         rate=rate,
         runs=tuple(sorted(by_rate[rate], key=lambda run: run.permutation)),
         aucs_published=published,
-        rate_published=best_rate(tuple(by_rate), [-area for area in published]) if known else None,
+        rate_published=_best_rate(tuple(by_rate), [-area for area in published]) if known else None,
     )
 
 

@@ -206,10 +206,10 @@ def estimate_study(study: Study, folder: Path | None, executor: str, workers: in
     results = Results(folder) if folder is not None and (folder / FILE).is_file() else None
     chosen = executor_for("processes" if executor == "cuda" else executor, workers)
     chosen.close()
-    return _StudyEstimate(list(estimates(study, results)), chosen.n_workers, chosen.name)
+    return _StudyEstimate(list(_estimates(study, results)), chosen.n_workers, chosen.name)
 
 
-def estimates(study: Study, results: Results | None = None) -> Iterator[_LineEstimate]:
+def _estimates(study: Study, results: Results | None = None) -> Iterator[_LineEstimate]:
     """An estimate per dataset and line: from finished runs if there are any, otherwise from a short trial."""
     problems = {source.name: source.load() for source in study.sources}
     fingerprints = {name: fingerprint_of(problem) for name, problem in problems.items()}

@@ -321,17 +321,8 @@ def _add_points(runs: dict[_Key, FinishedRun], path: Path, n_rows: int) -> None:
         run, last = runs[key], dict(zip(_POINT_COLUMNS, found[-1], strict=True))
         if (last["costs_queried"], last["test_cost"]) != (run.costs_queried, run.test_cost):
             raise FileFormatError(f"{path}: the last checkpoint of {key} must equal its end in runs.csv. {REMEDY}.")
-        runs[key] = replace(run, points=_points(found))
-
-
-def _points(found: Iterable[tuple[float, ...]]) -> Points:
-    costs, examples, test_cost, spent = zip(*found, strict=True)
-    return Points(
-        np.array(costs, np.int64),
-        np.array(examples, np.int64),
-        np.array(test_cost, np.float64),
-        np.array(spent, np.float64),
-    )
+        columns = map(np.array, zip(*found, strict=True))
+        runs[key] = replace(run, points=Points(**dict(zip(_POINT_COLUMNS, columns, strict=True))))
 
 
 def _known(values: Mapping[str, Any], runs: Mapping[_Key, FinishedRun], path: Path, line: int) -> _Key:

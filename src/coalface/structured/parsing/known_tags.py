@@ -2,7 +2,8 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
+from itertools import chain
 
 from coalface.data import Tree
 from coalface.errors import UnknownTagsWarning
@@ -25,32 +26,32 @@ class KnownTags:
         given = {} if plain is None else plain
         self._of_column = {column: set(given.get(column, ())) for column in _COLUMNS}
 
-    def add(self, trees: Iterable[Tree]) -> "KnownTags":
+    def add(self, trees: Sequence[Tree]) -> "KnownTags":
         """Add the tags of sentences to be learned."""
-        for tree in trees:
-            for column, tags in _columns(tree):
-                self._of_column[column].update(tags)
+        for column, counts in _counts_of(trees).items():
+            self._of_column[column].update(counts)
         return self
 
     def plain(self) -> dict[str, list[str]]:
         """The tags as JSON values."""
         return {column: sorted(tags) for column, tags in self._of_column.items()}
 
-    def warn_of_unknown(self, trees: Iterable[Tree]) -> None:
+    def warn_of_unknown(self, trees: Sequence[Tree]) -> None:
         """Warn if many words have a tag that no learned word had in the same column."""
-        given: dict[str, Counter[str]] = {column: Counter() for column in _COLUMNS}
-        for tree in trees:
-            for column, tags in _columns(tree):
-                given[column].update(tags)
-        for column, counts in given.items():
+        for column, counts in _counts_of(trees).items():
             known, n_words = self._of_column[column], counts.total()
             unknown = Counter({tag: count for tag, count in counts.items() if tag not in known})
             if known and unknown.total() > _MANY * n_words:
                 warnings.warn(_text(column, unknown, known, n_words), UnknownTagsWarning, stacklevel=3)
 
 
-def _columns(tree: Tree) -> list[tuple[str, tuple[str, ...]]]:
-    return [("UPOS", tree.tags), ("XPOS", tree.fine_tags or (_MISSING,) * len(tree))]
+def _counts_of(trees: Sequence[Tree]) -> dict[str, Counter[str]]:
+    """How many words have each tag, by column."""
+    fine = (tree.fine_tags or (_MISSING,) * len(tree) for tree in trees)
+    return {
+        "UPOS": Counter(chain.from_iterable(tree.tags for tree in trees)),
+        "XPOS": Counter(chain.from_iterable(fine)),
+    }
 
 
 def _text(column: str, unknown: Counter[str], known: set[str], n_words: int) -> str:

@@ -21,11 +21,6 @@ _MOMENTS = 20  # of a run with averages: to add all weights takes time
 _SENTENCES_PER_CALL = 500  # of the compiled loop; in between, Ctrl-C and progress are handled
 
 
-def _most_features(n_templates: int, bits: int, n_words: int) -> int:
-    """About as many features as a treebank of this size has, at most; the model grows if there are more."""
-    return min(n_templates << bits, n_templates * n_words // _WORDS_PER_FEATURE + 1)
-
-
 def _memory(grammar: Grammar, longest: int) -> kernels.ParsingMemory:
     """Working memory for sentences of up to ``longest`` words."""
     templates, n_actions = grammar.templates, len(grammar.names)
@@ -84,7 +79,9 @@ class ParsingRun(CompiledRun):
         self.paid, self._grammar, self._treebank, self._losses = paid, grammar, treebank, losses
         self._lengths = np.diff(treebank.starts) - 1
         self._actions = grammar.actions
-        self.model.reserve(_most_features(len(grammar.templates.atoms), grammar.bits, int(self._lengths.sum())))
+        n_templates, n_words = len(grammar.templates.atoms), int(self._lengths.sum())
+        # about as many features as a treebank of this size has, at most; the model grows if there are more
+        self.model.reserve(min(n_templates << grammar.bits, n_templates * n_words // _WORDS_PER_FEATURE + 1))
         self._memory = _memory(grammar, int(self._lengths.max()))
 
     def play(self, n_sentences: int | None = None) -> None:

@@ -111,14 +111,10 @@ class SequenceTagger(PolicyLearner):
         finally:
             self.sentences_ = before + run.sentences_done
         if self.cost_matrix is None:  # otherwise a tag may be right and yet not worth its risk
-            self._warn_of_unlearned(truth[run.order], run.tags[run.order])
+            learned, limited = run.tags[run.order].__getitem__, self.budget is not None
+            audits = audits_of(policy.audits)
+            warn_of_unlearned(known, truth[run.order], learned, on_budget=limited, audits=audits)
         return self
-
-    def _warn_of_unlearned(self, truth: NDArray[np.int32], tags: NDArray[np.int32]) -> None:
-        limited = self.budget is not None
-        warn_of_unlearned(
-            self.classes_, truth, tags.__getitem__, on_budget=limited, audits=audits_of(self.policy_.audits)
-        )
 
     def _start_budget(self, policy: CoalClassifier, n_words: int) -> None:
         """Spread what is left of the budget over the next words; one that says over how many begins only once."""

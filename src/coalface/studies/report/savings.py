@@ -100,9 +100,9 @@ class MeanSaving:
     n_data: int
 
 
-def outcomes(findings: Findings, choices: Sequence[Choice] | None = None) -> tuple[LineOutcome, ...]:
+def _outcomes(findings: Findings, choices: Sequence[Choice]) -> tuple[LineOutcome, ...]:
     """Every line on every dataset on which it shares permutations with the baseline, in the order of the study."""
-    chosen = {(choice.data, choice.line): choice for choice in choices or choose_rates(findings)}
+    chosen = {(choice.data, choice.line): choice for choice in choices}
     measures = measures_for(findings)
     found = []
     for place, facts in enumerate(findings.data):
@@ -121,10 +121,10 @@ def outcomes(findings: Findings, choices: Sequence[Choice] | None = None) -> tup
     return tuple(found)
 
 
-def mean_savings(found: Sequence[LineOutcome], lines: Sequence[str]) -> tuple[MeanSaving, ...]:
+def _mean_savings(found: Sequence[LineOutcome], lines: Sequence[str]) -> tuple[MeanSaving, ...]:
     """The mean over datasets for every line and measure; draws that never reach the target are left out.
 
-    >>> mean_savings([], ["coal"])
+    >>> _mean_savings([], ["coal"])
     ()
     """
     means = []
@@ -280,8 +280,8 @@ class Analysis:
     def of(cls, findings: Findings) -> "Analysis":
         """The analysis of these findings."""
         choices = choose_rates(findings)
-        found = outcomes(findings, choices)
-        return cls(findings, choices, found, mean_savings(found, findings.lines))
+        found = _outcomes(findings, choices)
+        return cls(findings, choices, found, _mean_savings(found, findings.lines))
 
     @cached_property
     def rules(self) -> dict[str, str]:
