@@ -8,21 +8,18 @@ from coalface.rounds import Database
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
-_metadata = sa.MetaData()
-_tokens = sa.Table(
+_tokens = sa.table(
     "tokens",
-    _metadata,
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("role", sa.Text, nullable=False),
-    sa.Column("digest", sa.Text, nullable=False, unique=True),
-    sa.Column("created", sa.Double, nullable=False),
+    sa.column("name", sa.Text),
+    sa.column("role", sa.Text),
+    sa.column("digest", sa.Text),
+    sa.column("created", sa.Double),
 )
-_sessions = sa.Table(
+_sessions = sa.table(
     "sessions",
-    _metadata,
-    sa.Column("digest", sa.Text, primary_key=True),
-    sa.Column("token", sa.Text, nullable=False),  # the digest of its token
-    sa.Column("expires", sa.Double, nullable=False),
+    sa.column("digest", sa.Text),
+    sa.column("token", sa.Text),  # the digest of its token
+    sa.column("expires", sa.Double),
 )
 
 

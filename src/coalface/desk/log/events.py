@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from coalface.errors import FileFormatError
-from coalface.rounds import Event, LabelChange, Outlook, Round
+from coalface.rounds import Costs, Event, LabelChange, Outlook, Round
 
 PASSED, CLOSED, UNDONE, LABELS = "passed", "closed", "undone", "labels"  # the kinds that change the model
 ANSWERED, ASKED, LEASED, STOPPED, SNAPSHOT = "answered", "asked", "leased", "stopped", "snapshot"
@@ -73,10 +73,7 @@ def undone_in(events: Iterable[Event]) -> set[int]:
     >>> undone_in([Event("undone", 1.0, body={"closed": 7}), Event("retired", 2.0, body={"withdrawn": [3, 4]})])
     {3, 4, 7}
     """
-    found: set[int] = set()
-    for event in events:
-        found |= withdrawn_by(event)
-    return found
+    return set[int]().union(*map(withdrawn_by, events))
 
 
 def withdrawn_by(event: Event) -> set[int]:
@@ -95,6 +92,34 @@ def retired_in(events: Iterable[Event]) -> set[int]:
             places = set(event.body["examples"])
             found = found - places if event.body.get("back") else found | places
     return found
+
+
+def valid_answers(events: Iterable[Event]) -> list[Event]:
+    """The answers that were not undone.
+
+    >>> valid_answers([Event("answered", at=1.0, id=4), Event("undone", at=2.0, id=5, body={"answer": 4})])
+    []
+    """
+    past = list(events)
+    undone = {event.body["answer"] for event in past if event.kind == UNDONE}
+    return [event for event in past if event.kind == ANSWERED and event.id not in undone]
+
+
+def learned_answers(events: Iterable[Event], number: int) -> list[Event]:
+    """The valid answers that this question continued from."""
+    return [event for event in valid_answers(events) if event.body["question"] == number and event.body["learned"]]
+
+
+def is_replaced(answer: Event, standing: Event | None, costs: Costs) -> bool:
+    """Whether a later correction, or import, that ``standing`` is gave other ``costs`` than an answer.
+
+    >>> answer = Event("answered", 1.0, id=3, body={"costs": {"cat": 1.0}})
+    >>> is_replaced(answer, Event("settled", 2.0, id=9), {"cat": 0.0, "dog": 1.0})
+    True
+    """
+    if standing is None or standing.kind != SETTLED or standing.id < answer.id:
+        return False
+    return any(costs.get(label) != cost for label, cost in answer.body["costs"].items())
 
 
 def _passed(body: dict[str, Any]) -> list[Round]:

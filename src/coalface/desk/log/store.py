@@ -7,7 +7,7 @@ transactions. One statement leases a question: it finds a free one, checks that 
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from coalface.desk.log import ownership
 from coalface.desk.log.access import AccessTables
@@ -19,25 +19,20 @@ import sqlalchemy as sa  # isort: skip  (after the module that says how to insta
 _events = sa.table("events", sa.column("example"), sa.column("kind"), sa.column("who"))  # the log's table, read only
 
 _MOST_NAMED = 1000  # numbers in one statement; databases have a limit
-_metadata = sa.MetaData()
-_questions = sa.Table(
+_questions = sa.table(
     "questions",
-    _metadata,
-    sa.Column("number", BIG, primary_key=True),
-    sa.Column("example", BIG, nullable=False),
-    sa.Column("copy", sa.Integer, nullable=False),  # 0, and 1, 2, ... where several people are asked
-    sa.Column("open", sa.Boolean, nullable=False),
-    sa.Column("step", sa.Integer, nullable=False),  # number of answers so far
-    sa.Column("asking", sa.Integer, nullable=False),  # number of costs asked for now
-    sa.Column("decided", BIG, nullable=False),  # number of examples the model had learned when it chose the labels
-    sa.Column("lease", sa.Text),
-    sa.Column("holder", sa.Text),  # of the lease or, for a closed question, who closed it
-    sa.Column("expires", sa.Double),
-    sa.Column("previous", sa.Text),  # who held the lease before, if it expired
-    sa.Column("round", sa.Text, nullable=False),  # JSON
-    sa.UniqueConstraint("example", "copy"),
-    sa.Index("questions_open", "open", "number"),
-    sqlite_autoincrement=True,
+    sa.column("number", BIG),
+    sa.column("example", BIG),
+    sa.column("copy", sa.Integer),  # 0, and 1, 2, ... where several people are asked
+    sa.column("open", sa.Boolean),
+    sa.column("step", sa.Integer),  # number of answers so far
+    sa.column("asking", sa.Integer),  # number of costs asked for now
+    sa.column("decided", BIG),  # number of examples the model had learned when it chose the labels
+    sa.column("lease", sa.Text),
+    sa.column("holder", sa.Text),  # of the lease or, for a closed question, who closed it
+    sa.column("expires", sa.Double),
+    sa.column("previous", sa.Text),  # who held the lease before, if it expired
+    sa.column("round", sa.Text),  # JSON
 )
 STEPS = (
     sql_step(
@@ -90,15 +85,6 @@ class QuestionRow:
             ) from None
 
 
-class _Situation(NamedTuple):
-    """What an answer meets: the same answer sent before, its lease, the example's events, and the question's row."""
-
-    earlier: Event | None
-    lease: Event | None
-    past: list[Event]
-    row: QuestionRow | None
-
-
 class Store(AccessTables):
     """The database of a project: its log, questions and tokens.
 
@@ -149,16 +135,18 @@ class Store(AccessTables):
         """The question of this number; None if there is none, or if it was removed unanswered."""
         return next(iter(self.rows(_q.number == number)), None)
 
-    def situation(self, number: int, answer: str, lease: str) -> _Situation:
-        """All that decides what happens to an answer to a question, by the names of the answer and its lease."""
+    def situation(
+        self, number: int, answer: str, lease: str
+    ) -> tuple[Event | None, Event | None, list[Event], QuestionRow | None]:
+        """What an answer meets: the same answer sent before, its lease, the example's events, and the question."""
         with self.database.reading() as connection:
             found = connection.execute(_questions.select().where(_q.number == number)).first()
             row = None if found is None else _row(found)
-            return _Situation(*self.log.of_answer(connection, answer, lease), row)
+            return *self.log.of_answer(connection, answer, lease), row
 
     def copies(self, row: QuestionRow) -> list[QuestionRow]:
         """The other copies of a question, in order."""
-        return self.rows(_q.example == row.example, _q.number != row.number)
+        return [other for other in self.about(row.example) if other.number != row.number]
 
     def rows(self, *conditions: sa.ColumnElement[bool]) -> list[QuestionRow]:
         """The questions that meet all conditions, in order."""
@@ -169,10 +157,6 @@ class Store(AccessTables):
     def about(self, example: int) -> list[QuestionRow]:
         """All copies of the question about an example, in order."""
         return self.rows(_q.example == example)
-
-    def open_about(self, example: int) -> list[QuestionRow]:
-        """The open copies of the question about an example, in order."""
-        return self.rows(_q.example == example, _q.open)
 
     def in_question(self, examples: list[int]) -> set[int]:
         """Those of these examples that have an open question."""
@@ -189,10 +173,6 @@ class Store(AccessTables):
     def leased(self, now: float) -> list[QuestionRow]:
         """Open questions with a lease."""
         return self.rows(_q.open, ~_unleased(now))
-
-    def half_finished(self, now: float) -> list[QuestionRow]:
-        """Open questions with some answers and without a lease."""
-        return self.rows(_q.open, _q.step > 0, _unleased(now))
 
     def held(self, annotator: str, now: float) -> list[QuestionRow]:
         """Open questions that an annotator holds, the lease that ends last first."""

@@ -23,7 +23,8 @@ class GivenAnswer:
     question: tuple[int, int]  # its number, and its number of answers when it was displayed
     lease_id: str
     key: str
-    said: dict[str, Any]  # seconds, note and price, where given
+    said: dict[str, Any]  # note and price, where given
+    seconds: float | None = None
     costs: dict[str, float | None] = field(default_factory=dict)
     whole: bool = False
     truth: str | None = None
@@ -36,10 +37,18 @@ class GivenAnswer:
         question_id: str,
         lease_id: str,
         key: str,
-        said: tuple[float | None, str | None, float | None],
+        seconds: float | None,
+        note: str | None,
+        price: float | None,
     ) -> "GivenAnswer":
-        """An answer without costs yet; what was ``said`` beside them, and the names, are checked."""
-        return cls(annotator, parsed_question(question_id), lease_id, checked_name("key", key), _checked_said(*said))
+        """An answer without costs yet; what was said beside them, and the names, are checked."""
+        for name, value in (("seconds", seconds), ("price", price)):
+            if value is not None and not (is_number(value) and 0 <= value < 1e9):
+                raise InputError(f"{name} must be a non-negative number, got {value!r}. Correct it or leave it out.")
+        if note is not None:
+            _check_text(note)
+        said = {name: value for name, value in (("note", note), ("price", price)) if value is not None}
+        return cls(annotator, parsed_question(question_id), lease_id, checked_name("key", key), said, seconds)
 
 
 def parsed_question(question_id: str) -> tuple[int, int]:
@@ -59,18 +68,6 @@ def parsed_answer(answer_id: str) -> int:
     if not is_event_number(str(answer_id)):
         raise UnknownIdError(f"There is no answer {answer_id!r:.60}.")
     return int(answer_id)
-
-
-def _checked_said(seconds: Any, note: Any, price: Any) -> dict[str, Any]:
-    """What was sent with the costs of an answer, without what is None."""
-    for name, value in (("seconds", seconds), ("price", price)):
-        if value is not None and not (is_number(value) and 0 <= value < 1e9):
-            raise InputError(f"{name} must be a non-negative number, got {value!r}. Correct it or leave it out.")
-    if note is not None:
-        _check_text(note)
-    return {
-        name: value for name, value in (("seconds", seconds), ("note", note), ("price", price)) if value is not None
-    }
 
 
 def checked_reason(reason: Any) -> str:

@@ -17,18 +17,18 @@ from coalface.desk.project.label_history import checked_change
 from coalface.desk.project.project import Project
 from coalface.desk.service.agreements import checked_gate
 from coalface.desk.service.answers import AnswerIntake
-from coalface.desk.service.checks import GivenAnswer, checked_annotator, checked_note, checked_ttl, parsed_question
+from coalface.desk.service.checks import GivenAnswer, checked_annotator, checked_ttl
 from coalface.desk.service.curation import Curation
 from coalface.desk.service.messages import NoQuestion, Question, Receipt
 from coalface.desk.service.project_state import ProjectState, SteadyClock
 from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.desk.service.reviews import Reviews
-from coalface.desk.service.shown import DeskViews, question_of
+from coalface.desk.service.shown import question_of
 from coalface.errors import InputError, UnknownIdError
 from coalface.rounds import RENAME, LabelChange
 
 
-class Desk(DeskViews):
+class Desk(AnswerIntake):
     """The desk of a project; ``close`` it at the end.
 
     >>> from tempfile import TemporaryDirectory
@@ -49,9 +49,7 @@ class Desk(DeskViews):
             stack.callback(self.store.close)
             self.state = ProjectState(project, self.store, clock or SteadyClock())
             self._closing = stack.pop_all()
-        self._closed = False
         self._queue = QuestionQueue(self.state)
-        self._answers = AnswerIntake(self.state, self._queue)
         self._curation, self._reviews = Curation(self.state), Reviews(self.state)
         self._queue.shorten_leases()
         self.state.release_trusted()  # if an earlier process ended before it could
@@ -117,51 +115,9 @@ class Desk(DeskViews):
             spent = state.counters.spent + self._queue.outstanding(limits)
             state.run_budget = limits.tightened(budget, spent).budget
 
-    def displayed_labels(self, annotator: str, question_id: str, lease_id: str) -> list[str]:
-        """The labels that a question under a lease of this annotator asks about."""
-        with self._live.lock:
-            return self._answers.displayed_labels(annotator, parsed_question(question_id), lease_id)
-
     def held(self, annotator: str) -> list[Question]:
         """The questions that this annotator holds now, the newest lease first."""
         return [question_of(self._live, self._queue, row) for row in self.store.held(annotator, self._live.clock())]
-
-    def renew(self, lease_id: str, annotator: str, ttl: float = LEASE) -> float:
-        """Extend a lease, also an expired one whose question is still free; the time at which it ends now."""
-        lasting = checked_ttl(ttl)
-        with self._live.lock:
-            return self._answers.renew(lease_id, annotator, lasting)
-
-    def release(self, lease_id: str, annotator: str) -> None:
-        """Give a question back unanswered; nothing happens if the lease is over."""
-        with self._live.lock:
-            self._answers.release(lease_id, annotator)
-
-    def skip(self, lease_id: str, annotator: str, note: str | None = None) -> None:
-        """Leave a question to other annotators, at no cost; this annotator does not get it again.
-
-        >>> from tempfile import TemporaryDirectory
-        >>> with TemporaryDirectory() as folder:
-        ...     desk = Desk(Project.create(f"{folder}/mail", [{"text": "hi"}], labels=["delivery", "refund"]))
-        ...     desk.skip(desk.lease("ada").lease_id, "ada")
-        ...     desk.lease("ada").reason, desk.lease("bob").example_id == desk.held("bob")[0].example_id
-        ...     desk.close()
-        ('skipped', True)
-        """
-        said = None if note is None else checked_note(note)
-        with self._live.lock:
-            self._answers.skip(lease_id, annotator, said)
-
-    def resume(self, annotator: str, *, last: bool = False) -> bool:
-        """Take back the last skip of an annotator, or all; whether there was one."""
-        with self._live.lock:
-            return self._answers.resume(annotator, last=last)
-
-    def flag(self, lease_id: str, annotator: str, note: str) -> None:
-        """Flag the example of a question for an engineer, with a note; it stays a question."""
-        said = checked_note(note)
-        with self._live.lock:
-            self._answers.flag(lease_id, annotator, said)
 
     def resolve(self, flag: int, who: str | None = None) -> None:
         """Record that an engineer has dealt with a flag."""
@@ -209,9 +165,9 @@ class Desk(DeskViews):
         If the question is for the true label, only "can't tell" can be answered here. With ``levels``, a cost must be
         one of the levels of the scale, if it has any.
         """
-        state, given = self._live, GivenAnswer.of(annotator, question_id, lease_id, key, (seconds, note, price))
+        state, given = self._live, GivenAnswer.of(annotator, question_id, lease_id, key, seconds, note, price)
         known, later = state.known_costs(costs), tuple(state.known_costs(dict.fromkeys(ahead)))
-        return self._answers.take(replace(given, costs=state.project.scale.checked(known, levels=levels), ahead=later))
+        return self._take(replace(given, costs=state.project.scale.checked(known, levels=levels), ahead=later))
 
     def answer_truth(
         self,
@@ -225,12 +181,12 @@ class Desk(DeskViews):
         price: float | None = None,
     ) -> Receipt:
         """Take the true label, which gives the cost of every label; None for "can't tell"."""
-        state, given = self._live, GivenAnswer.of(annotator, question_id, lease_id, key, (seconds, note, price))
+        state, given = self._live, GivenAnswer.of(annotator, question_id, lease_id, key, seconds, note, price)
         costs = dict[str, float | None]()
         if label is not None:
             label = state.known_label(label)
             costs = dict(zip(state.project.labels, state.project.costs_of_truth(label).tolist(), strict=True))
-        return self._answers.take(replace(given, costs=costs, whole=True, truth=label))
+        return self._take(replace(given, costs=costs, whole=True, truth=label))
 
     def answer_reply(
         self, annotator: str, question_id: str, lease_id: str, reply: Mapping[str, Any], seconds: float | None = None
@@ -240,12 +196,6 @@ class Desk(DeskViews):
         if "costs" in reply:
             return self.answer(annotator, question_id, lease_id, reply["costs"], key, seconds, note, price)
         return self.answer_truth(annotator, question_id, lease_id, reply["label"], key, seconds, note, price)
-
-    def undo(self, annotator: str, answer_id: str) -> Question | None:
-        """Withdraw one's own answer and those that followed from it; the question, leased to its author again."""
-        with self._live.lock:
-            row = self._answers.undo(annotator, answer_id)
-            return None if row is None else question_of(self._live, self._queue, row)
 
     # -- labels ---------------------------------------------------------------------------------
 
@@ -268,14 +218,3 @@ class Desk(DeskViews):
                     self._queue.rename(record, change.label, change.new_name)
                 record.add(LABELS, change.to_json(), who)
             return self.project
-
-    # -- inside ---------------------------------------------------------------------------------
-
-    @property
-    def _live(self) -> ProjectState:
-        """The state, unless the desk is closed."""
-        if self._closed:
-            raise InputError(
-                f"This desk of {self.project.folder} is closed. Open the project again with Desk(Project.open(folder))."
-            )
-        return self.state

@@ -19,16 +19,17 @@ from coalface.desk.log.events import (
     RETIRED,
     SETTLED,
     WITHDRAWING,
+    is_replaced,
     retired_in,
     rounds_in,
     undone_in,
+    valid_answers,
 )
 from coalface.desk.project.hugging_face import write_dataset
 from coalface.desk.project.label_history import LabelHistory
 from coalface.desk.project.label_studio import task_of
 from coalface.desk.project.project import Project
 from coalface.desk.service.curation import REVIEW
-from coalface.desk.service.example_log import is_replaced, valid_answers
 from coalface.desk.service.overview import predicted_rows
 from coalface.desk.service.read_models import best_label
 from coalface.errors import InputError

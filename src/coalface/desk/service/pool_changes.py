@@ -153,8 +153,8 @@ class PoolChanges:
 
 def withdraw_questions(record: Recording, example: int) -> None:
     """Remove open questions about an example that are not leased; those with answers are closed, not learned."""
-    for row in record.store.open_about(example):
-        if row.lease is not None and (row.expires or 0.0) >= record.now:
+    for row in record.store.about(example):
+        if not row.open or (row.lease is not None and (row.expires or 0.0) >= record.now):
             continue  # the answer is kept beside what is known
         if row.step == 0 and row.holder is None:
             record.store.remove(record.connection, [row.number])

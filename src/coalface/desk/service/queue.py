@@ -362,8 +362,7 @@ class QuestionQueue:
         state = self._state
         limits, spent = state.project_limits, state.counters.spent
         with state.recording() as record:
-            for row in state.store.half_finished(record.now):
-                if self.n_affordable(row, limits, spent):
-                    continue
-                closed = replace(row, open=False, asking=0, lease=None, expires=None)
-                record.save(closed, closed.round.to_json())
+            for row in state.store.free(record.now):
+                if row.step > 0 and not self.n_affordable(row, limits, spent):
+                    closed = replace(row, open=False, asking=0, lease=None, expires=None)
+                    record.save(closed, closed.round.to_json())

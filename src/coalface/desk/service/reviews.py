@@ -15,10 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data import CostScale
-from coalface.desk.log.events import ANSWERED, CLOSED, FLAGGED, RESOLVED, SETTLED, SKIPPED, UNDONE, rounds_in
+from coalface.desk.log.events import (
+    ANSWERED,
+    CLOSED,
+    FLAGGED,
+    RESOLVED,
+    SETTLED,
+    SKIPPED,
+    UNDONE,
+    is_replaced,
+    rounds_in,
+)
 from coalface.desk.project.project import Project
 from coalface.desk.service.agreements import Agreements, agreements
-from coalface.desk.service.example_log import is_replaced
 from coalface.desk.service.messages import Time
 from coalface.desk.service.overview import predictions
 from coalface.desk.service.project_state import ProjectState

@@ -1,7 +1,6 @@
 """What the desk shows of its state: questions, answers, events and remarks, and the examples with what comes next."""
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,12 +9,11 @@ import numpy as np
 
 from coalface.buying import CallBook, Calls
 from coalface.desk.log.access import AccessTables
-from coalface.desk.log.events import ANSWERED, FLAGGED
+from coalface.desk.log.events import ANSWERED, FLAGGED, learned_answers
 from coalface.desk.log.store import QuestionRow, Store
 from coalface.desk.project.project import Project
 from coalface.desk.project.spending import Spent
 from coalface.desk.service.agreements import CheckedJudge, judged
-from coalface.desk.service.example_log import learned_answers
 from coalface.desk.service.exports import export
 from coalface.desk.service.messages import (
     AnnotatorRow,
@@ -36,6 +34,7 @@ from coalface.desk.service.model import decide_again, scan
 from coalface.desk.service.overview import expected_spending, look_ahead, overview_of, predictions
 from coalface.desk.service.project_state import ProjectState
 from coalface.desk.service.queue import QuestionQueue
+from coalface.errors import InputError
 from coalface.rounds import Event, Round
 
 _MOST_SCANNED = 1024  # examples, so that other callers do not wait long
@@ -48,10 +47,16 @@ class DeskViews:
     store: Store
     access: AccessTables  # who may enter: tokens and the sessions of browsers
 
+    _closed = False
+
     @property
-    @abstractmethod
     def _live(self) -> ProjectState:
         """The state, unless the desk is closed."""
+        if self._closed:
+            raise InputError(
+                f"This desk of {self.project.folder} is closed. Open the project again with Desk(Project.open(folder))."
+            )
+        return self.state
 
     @property
     def project(self) -> Project:
