@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from coalface.desk.project.known_costs import read_costs
 from coalface.desk.project.label_studio import task_costs
 from coalface.desk.project.project import Project
+from coalface.desk.project.sources import read_costs
 from coalface.desk.service.desk import Desk
 from coalface.errors import FileFormatError, InputError
 from tests.desk.projects import LABELS, same_bits, small_project, work

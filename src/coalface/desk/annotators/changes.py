@@ -5,7 +5,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,12 @@ from coalface.data import read_cost_matrix
 from coalface.desk.log.ownership import opening
 from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import read_features
-from coalface.desk.project.known_costs import read_costs
-from coalface.desk.project.label_history import project_now, with_matrix
+from coalface.desk.project.label_history import project_now
 from coalface.desk.project.project import Project
-from coalface.desk.project.sources import read_examples, read_records
+from coalface.desk.project.sources import read_costs, read_examples, read_records
 from coalface.desk.service.desk import Desk
 from coalface.errors import InputError
-from coalface.rounds import ADD, RENAME, LabelChange
+from coalface.rounds import LabelChange
 
 _TIMEOUT = 60.0  # seconds
 _MOST_BYTES, _MOST_ITEMS = 500_000, 1000  # in one request
@@ -44,7 +43,7 @@ def change_project_labels(
     else:
         project = Project.open(folder)
         with opening(project.address), closing(Desk(project)) as desk:
-            project = desk.change_labels(with_matrix(desk.project, change, cost_matrix))
+            project = desk.change_labels(_with_matrix(change, desk.project.labels, cost_matrix))
     return list(project.offered), list(project.retired)
 
 
@@ -55,13 +54,18 @@ def change_service_labels(
     place = _project_address(url)
     now = _sent(place, token)
     if change is not None:
-        body: dict[str, Any] = {change.kind: change.label}
-        body |= {"to": change.new_name} if change.kind == RENAME else {}
-        if cost_matrix is not None and change.kind == ADD:
-            labels = np.array([*now["all_labels"], *([change.label] if change.label not in now["all_labels"] else [])])
-            body["cost_matrix"] = read_cost_matrix(cost_matrix, labels).tolist()
-        now = _sent(f"{place}/labels", token, body)
+        matrix = _with_matrix(change, now["all_labels"], cost_matrix).cost_matrix
+        body = {change.kind: change.label, "to": change.new_name, "cost_matrix": matrix}
+        now = _sent(f"{place}/labels", token, {name: value for name, value in body.items() if value is not None})
     return now["labels"], now["retired"]
+
+
+def _with_matrix(change: LabelChange, labels: Sequence[str], path: Path | None) -> LabelChange:
+    """The change with the costs of errors in a file, which names all labels or has them in their order."""
+    if path is None:
+        return change
+    matrix = read_cost_matrix(path, np.array(list(dict.fromkeys([*labels, change.label])))).tolist()
+    return replace(change, cost_matrix=tuple(map(tuple, matrix)))
 
 
 # -- pools ---------------------------------------------------------------------------------------

@@ -8,12 +8,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from coalface.data import check_cost_matrix, read_cost_matrix
+from coalface.data import check_cost_matrix
 from coalface.desk.log.events import LABELS, change_in
 from coalface.desk.log.ownership import opening
 from coalface.desk.project.project import Project
@@ -120,17 +119,6 @@ def _with_names(body: Mapping[str, Any], name: Callable[[str], str]) -> dict[str
 def round_renamed(one: Round, old: str, new: str) -> Round:
     """The round with another name of one label."""
     return Round.trusted(_with_names(one.to_json(), lambda label: new if label == old else label))
-
-
-def with_matrix(project: Project, change: LabelChange, path: Path | None) -> LabelChange:
-    """The change with the costs of errors in a file, which names all labels or has them in their order."""
-    if path is None:
-        return change
-    if change.kind != ADD:
-        raise InputError("The cost matrix must be left out, because this change has no new costs of errors.")
-    labels = [*project.labels, *([change.label] if change.label not in project.labels else [])]
-    matrix = read_cost_matrix(path, np.array(labels)).tolist()
-    return replace(change, cost_matrix=tuple(tuple(row) for row in matrix))
 
 
 def checked_change(project: Project, change: LabelChange) -> LabelChange:

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from coalface.desk.project.pool import Pool
-from coalface.desk.project.project import Project
 from coalface.errors import FileFormatError, InputError
 
 _OURS = "coalface"  # the key of our costs in the "meta" of a task
@@ -65,16 +63,20 @@ class Interface:
 
 
 def task_of(
-    project: Project, number: int, place: int, costs: Mapping[str, float | None], label: str | None, who: str | None
+    number: int,
+    name: str,
+    content: Mapping[str, Any],
+    costs: Mapping[str, float | None],
+    label: str | None,
+    who: str | None,
 ) -> dict[str, Any]:
     """An example as a task, with the answer that counts as its annotation."""
-    content, interface = project.pool.content(place), Interface()
     kind = content["kind"]
     shown = {} if kind == "table" else {kind: content.get(kind, content.get("file", ""))}
-    data = {**shown, **content.get("cells", {}), "id": project.pool.example_id(place)}
+    data = {**shown, **content.get("cells", {}), "id": name}
     task: dict[str, Any] = {"id": number, "data": data, "annotations": [], "predictions": []}
     if label is not None:
-        task["annotations"] = [{"result": interface.result(label), "was_cancelled": False, "completed_by": who}]
+        task["annotations"] = [{"result": Interface().result(label), "was_cancelled": False, "completed_by": who}]
     return task | ({"meta": {_OURS: {"costs": dict(costs)}}} if costs else {})
 
 
@@ -142,13 +144,3 @@ def choices_in(annotation: Mapping[str, Any]) -> list[str]:
     if wrong := [one for one in chosen if not isinstance(one, list)]:
         raise InputError(f'The "choices" of an annotation must be a list of labels, got {wrong[0]!r:.60}. Correct it.')
     return [str(label) for labels in chosen for label in labels]
-
-
-def record_of(task: Mapping[str, Any], interface: Interface, pool: Pool) -> dict[str, Any]:
-    """A task as an example of the pool: its text, and the cells that the pool has."""
-    data = task.get("data")
-    if not isinstance(data, Mapping):
-        raise InputError(f'A task must have "data", an object with its fields, got {task!r:.60}. Add it.')
-    main = (*pool.columns.text, pool.kind)[0]
-    record = {} if pool.kind == "table" else {main: data.get(main, data.get(interface.value, ""))}
-    return record | {name: data.get(name) for name in sorted(pool.fields or ())}

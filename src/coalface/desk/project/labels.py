@@ -11,17 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data import label_array, read_cost_matrix, read_lines, tree_cost_matrix
-from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.settings_file import whole_text
-from coalface.desk.project.sources import Source, read_records
 from coalface.errors import FileFormatError, InputError
-
-
-def labels_in(examples: Source, columns: ColumnRoles) -> list[str]:
-    """The labels that the examples have."""
-    if columns.label is None:
-        raise InputError("labels must be given, or label, a column of the examples that has them. Pass one of them.")
-    return read_labels(columns.labels_of(read_records(examples, columns)))
 
 
 def read_labels(labels: str | os.PathLike[str] | Sequence[str]) -> list[str]:

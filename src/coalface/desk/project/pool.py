@@ -15,7 +15,7 @@ from coalface.data import Encoder, Examples
 from coalface.desk.log.events import ADDED
 from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import Content, encoded, thumbnails
-from coalface.desk.project.pool_files import ARRAYS, GROWING, IMAGES, INDEX, LINES, Sizes, append, hash_of, line_of
+from coalface.desk.project.pool_files import ARRAYS, DTYPES, GROWING, IMAGES, LINES, Sizes, append, hash_of, line_of
 from coalface.desk.project.sources import GivenExample
 from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line, listed, shortened
 from coalface.rounds import Event, EventLog
@@ -30,17 +30,13 @@ class ExampleFiles:
 
     def __init__(self, folder: Path, sizes: Sizes, prefix: str = "") -> None:
         self._folder, self._prefix, self.sizes = folder, prefix, sizes
-        self.arrays = {name: self._array(name, np.dtype(dtype)) for name, dtype in ARRAYS.items()}
+        kept = ARRAYS if prefix else DTYPES
+        self.arrays = {name: self._array(name, np.dtype(dtype)) for name, dtype in kept.items()}
         lines = self._path(LINES, sizes.bytes)
         self.lines = np.memmap(lines, np.uint8, "r", shape=(sizes.bytes,)) if sizes.bytes else np.zeros(0, np.uint8)
 
     def __len__(self) -> int:
         return self.sizes.examples
-
-    def line(self, place: int) -> Any:
-        """The id and the content of an example."""
-        starts = self.arrays["starts"]
-        return json.loads(self.lines[starts[place] : starts[place + 1]].tobytes())
 
     def text(self, place: int) -> bytes:
         """The line of an example, as it is in the file."""
@@ -91,7 +87,6 @@ class Pool:
             self.width, self.kind, self.given_vectors = int(meta["width"]), str(meta["kind"]), bool(meta["vectors"])
             self.encoder = None if meta.get("encoder") is None else Encoder.from_plain(meta["encoder"])
             self.columns = ColumnRoles.from_plain(meta.get("columns", {}))
-            self.index = {name: _mapped(folder / name, dtype) for name, dtype in INDEX.items()}
             self._first = ExampleFiles(folder, Sizes.of(meta))
         except FileFormatError:
             raise
@@ -99,8 +94,7 @@ class Pool:
             raise FileFormatError(f"{folder} cannot be opened: {in_one_line(problem)}.") from None
         except (OSError, ValueError, KeyError, TypeError) as problem:
             raise FileFormatError(f"{folder} must be the pool of a project ({problem}). Restore it.") from None
-        for name, found in self.index.items():
-            _refuse_size(folder / f"{name}.bin", len(self._first) * found.itemsize)
+        self.index = self._first.arrays
         self.order: NDArray[Any] = self.index["order"]
         self._added: ExampleFiles | None = None
         self._added_ids: dict[str, int] = {}
@@ -154,7 +148,8 @@ class Pool:
         grown, new = ExampleFiles(self.folder, sizes, prefix=GROWING), np.arange(first, first + n)
         if not event.get("in_order"):
             new = np.random.default_rng([int(event["seed"]), _ADDED, first]).permutation(new)
-        self._added_ids |= {str(grown.line(place - len(self._first))["id"]): place for place in range(first, first + n)}
+        names = (json.loads(grown.text(place))["id"] for place in range(sizes.examples - n, sizes.examples))
+        self._added_ids |= {str(name): place for place, name in enumerate(names, first)}
         self._added = grown
         self.order = np.concatenate([self.order[:after], new, self.order[after:]])
         self.__dict__.pop("_turns", None)
@@ -226,7 +221,8 @@ class Pool:
 
     def text(self, place: int) -> bytes:
         """The line of an example, id and content, as it is in the file."""
-        return self._files(place).text(place - self._start(place))
+        n = len(self._first)
+        return self._first.text(place) if place < n or self._added is None else self._added.text(place - n)
 
     def has(self, example_id: str) -> bool:
         """Whether the pool has an example with this id."""
@@ -241,22 +237,4 @@ class Pool:
         return self.folder / IMAGES / Path(self.content(place)["file"]).name
 
     def _line(self, place: int) -> Any:
-        return self._files(place).line(place - self._start(place))
-
-    def _files(self, place: int) -> ExampleFiles:
-        return self._first if place < len(self._first) or self._added is None else self._added
-
-    def _start(self, place: int) -> int:
-        return 0 if place < len(self._first) else len(self._first)
-
-
-def _mapped(path: Path, dtype: str) -> NDArray[Any]:
-    file, number = path.with_suffix(".bin"), np.dtype(dtype)
-    n = file.stat().st_size // number.itemsize
-    return np.memmap(file, number, "r", shape=(n,)).view(np.ndarray) if n else np.zeros(0, number)
-
-
-def _refuse_size(path: Path, wanted: int) -> None:
-    found = path.stat().st_size
-    if found != wanted:
-        raise FileFormatError(f"{path} must have {wanted:,} bytes, it has {found:,}. Restore it from a copy.")
+        return json.loads(self.text(place))

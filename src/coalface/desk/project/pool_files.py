@@ -9,7 +9,7 @@ the next writer cuts it off.
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -29,8 +29,8 @@ LINES = "examples.jsonl"
 IMAGES = "images"  # the folder of the files of images
 GROWING = "added_"  # the prefix of the files that grow
 ARRAYS = {"starts": "<i8", "indptr": "<i8", "columns": "<i4", "values": "<f4"}
-INDEX = {"order": "<i4", "id_hashes": "<u8", "id_places": "<i4"}
-DTYPES = ARRAYS | INDEX
+DTYPES = ARRAYS | {"order": "<i4", "id_hashes": "<u8", "id_places": "<i4"}
+_ENDS = ("starts", "indptr")  # these begin with a 0
 _USUAL = ColumnRoles()
 _BLOCK = 2000  # examples turned into features at a time
 
@@ -52,8 +52,8 @@ class Sizes(NamedTuple):
         return cls(int(plain["examples"]), int(plain["cells"]), int(plain["bytes"]))
 
     def numbers_in(self, name: str) -> int:
-        """How many numbers of an array count; the arrays of ends begin with a 0."""
-        return self.cells if name in ("columns", "values") else self.examples + 1
+        """How many numbers of an array count."""
+        return self.cells if name in ("columns", "values") else self.examples + (name in _ENDS)
 
 
 def write_pool(
@@ -74,7 +74,8 @@ def write_pool(
     folder.mkdir(parents=True, exist_ok=True)
     writer = _Writer(folder, vectors, embed, columns)
     try:
-        for block in _blocks(examples):
+        remaining = iter(examples)
+        while block := list(islice(remaining, _BLOCK)):
             writer.add(block)
         writer.finish(seed, in_order=in_order)
     finally:
@@ -89,9 +90,7 @@ class _Writer:
         self.kind: str | None = None
         self.n = self.filled = self.bytes = 0
         self.hashes: list[NDArray[np.uint64]] = []
-        self.files: dict[str, BinaryIO] = {
-            name: (folder / f"{name}.bin").open("wb") for name in ("starts", "indptr", "columns", "values")
-        }
+        self.files: dict[str, BinaryIO] = {name: (folder / f"{name}.bin").open("wb") for name in ARRAYS}
         self.lines = (folder / LINES).open("w+b")
         self.starts = [0]
         self.encoder: Encoder | None = None
@@ -205,12 +204,6 @@ class _Writer:
     def close(self) -> None:
         for file in (self.lines, *self.files.values()):
             file.close()
-
-
-def _blocks(examples: Iterable[GivenExample]) -> Iterator[list[GivenExample]]:
-    remaining = iter(examples)
-    while block := list(islice(remaining, _BLOCK)):
-        yield block
 
 
 def append(folder: Path, sizes: Sizes, lines: Sequence[bytes], X: Any) -> Sizes:

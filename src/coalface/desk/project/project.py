@@ -22,7 +22,7 @@ from coalface.desk.log.store import Store
 from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import read_features
 from coalface.desk.project.guidelines import Guidelines
-from coalface.desk.project.labels import error_costs, labels_in, read_labels, write_error_costs
+from coalface.desk.project.labels import error_costs, read_labels, write_error_costs
 from coalface.desk.project.pool import Pool
 from coalface.desk.project.pool_files import write_pool
 from coalface.desk.project.scale import Scale
@@ -34,7 +34,7 @@ from coalface.desk.project.settings_file import (
     write_settings,
     written_plain,
 )
-from coalface.desk.project.sources import Source, read_examples
+from coalface.desk.project.sources import Source, read_examples, read_records
 from coalface.desk.project.spending import Limits
 from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.files import new_folder, refuse_used
@@ -124,9 +124,12 @@ class Project:
         refuse_used(target)
         embed = _embedder(features)
         columns = ColumnRoles.of(text, id, ignore, label)
-        if labels is None and not isinstance(examples, str | os.PathLike):
-            examples = list(examples)  # read twice
-        names = labels_in(examples, columns) if labels is None else read_labels(labels)
+        if labels is None:
+            if label is None:
+                raise InputError("labels must be given, or label, a column of the examples that has them. Pass one.")
+            examples = examples if isinstance(examples, str | os.PathLike) else list(examples)  # read twice
+            labels = columns.labels_of(read_records(examples, columns))
+        names = read_labels(labels)
         matrix = error_costs(names, tree, cost_matrix)
         scale = Scale.of(levels, cost_bounds or (None if matrix is None else (0.0, max(float(matrix.max()), 1e-9))))
         if matrix is not None and not scale.bounds[0] <= matrix.min() <= matrix.max() <= scale.bounds[1]:

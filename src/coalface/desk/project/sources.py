@@ -1,4 +1,7 @@
-"""Readers of examples from JSON lines, CSV, Parquet or a folder of images: the id and the content of each."""
+"""Readers of examples from JSON lines, CSV, Parquet or a folder of images: the id and the content of each.
+
+And of labels and costs that exist already, also in files that ``export`` wrote; their texts are no formulas.
+"""
 
 import csv
 import json
@@ -12,12 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from coalface.data import as_text, check_header, json_records, read_lines
+from coalface.data import as_text, as_written, check_header, json_records, read_lines
 from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.hugging_face import dataset_records, is_saved_dataset
+from coalface.desk.project.label_studio import read_tasks, task_costs, task_records
 from coalface.desk.project.settings_file import whole_text
 from coalface.errors import FileFormatError, InputError
 
+_COST = "cost:"  # begins the title of a column of costs
 _PICTURES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 _LONGEST_ID = 200
 _USUAL = ColumnRoles()
@@ -32,15 +37,9 @@ class GivenExample(NamedTuple):
     file: Path | None = None
 
 
-def _label_studio(path: Path) -> Iterator[Mapping[str, Any]]:
-    from coalface.desk.project.label_studio import read_tasks, task_records  # which knows projects
-
-    return task_records(read_tasks(path))
-
-
 _READERS: dict[str, Callable[[Path], Iterator[Mapping[str, Any]]]] = {
     ".jsonl": json_records,
-    ".json": _label_studio,
+    ".json": lambda path: task_records(read_tasks(path)),
     ".parquet": dataset_records,
 }
 Source = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
@@ -81,7 +80,7 @@ def read_records(source: Source, columns: ColumnRoles) -> Iterator[Mapping[str, 
             f"got {path}. Convert it."
         )
     found = _csv(path, columns) if path.suffix == ".csv" else _READERS[path.suffix](path)
-    return columns.found_in(path, in_utf8(path, found))
+    return columns.found_in(path, _in_utf8(path, found))
 
 
 def content_of(record: Mapping[str, Any], columns: ColumnRoles = _USUAL) -> tuple[str | None, dict[str, Any]]:
@@ -142,7 +141,7 @@ def _named(contents: Iterable[tuple[str | None, dict[str, Any]]]) -> Iterator[Gi
         yield GivenExample(name, content)
 
 
-def in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+def _in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The records; an error names the line that is not UTF-8."""
     try:
         yield from records
@@ -151,7 +150,7 @@ def in_utf8(path: Path, records: Iterable[Mapping[str, Any]]) -> Iterator[Mappin
         raise
 
 
-def csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+def _csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The cells of each line of a table by their columns, and the number of the line; an error names a bad line."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file, restkey="")
@@ -171,7 +170,7 @@ def csv_cells(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 def _csv(path: Path, columns: ColumnRoles) -> Iterator[Mapping[str, Any]]:
     as_written = columns.as_written
-    for _, record in csv_cells(path):
+    for _, record in _csv_cells(path):
         yield {field: cell if field in as_written else _number_or_text(cell) for field, cell in record.items()}
 
 
@@ -196,3 +195,68 @@ def _pictures(folder: Path) -> Iterator[GivenExample]:
         kept = f"{number:07d}{path.suffix.lower()}"
         name = whole_text("The name of an image", path.relative_to(folder).as_posix())
         yield GivenExample(name, {"kind": "image", "file": kept}, path)
+
+
+# -- known costs ----------------------------------------------------------------------------------
+
+
+def read_costs(path: Path, id: str = "id", label: str = "label") -> list[dict[str, Any]]:
+    """The records of a .jsonl or .csv file: ids with true labels, or with costs by label.
+
+    A line of JSON has "id" and "label" or "costs"; a table has the columns id and label, or id and one column
+    cost:LABEL per label, where an empty cell is unknown.
+    """
+    if not path.is_file() and not is_saved_dataset(path):
+        raise FileFormatError(f"There is no file {path}. Check the path of the known costs.")
+    lines: Iterable[Mapping[str, Any]]
+    if path.suffix == ".json":
+        id, label, lines = "id", "label", task_costs(read_tasks(path))
+    elif path.suffix == ".jsonl":
+        lines = json_records(path)
+    elif path.suffix == ".parquet" or path.is_dir():
+        lines = map(_with_costs, dataset_records(path))
+    elif path.suffix == ".csv":
+        lines = _table(path)
+    else:
+        raise InputError(
+            f"Known costs must be in a .jsonl, .csv or .parquet file or Label Studio's .json, got {path}. Convert it."
+        )
+    found = [one for line in _in_utf8(path, lines) if (one := _record(line, id, label)) is not None]
+    if not found:
+        raise FileFormatError(f"{path} must hold labels or costs of examples, got none. Check its columns.")
+    return found
+
+
+def _record(line: Mapping[str, Any], id: str, label: str) -> dict[str, Any] | None:
+    """What a line says, None if it has no cost."""
+    costs = line.get("costs") or {}
+    if isinstance(costs, Mapping) and all(cost is None for cost in costs.values()):
+        costs = {}  # known to be unknown
+    if costs:
+        return {"id": line.get(id), "costs": costs}
+    return None if line.get(label) in (None, "") else {"id": line.get(id), "label": str(line[label])}
+
+
+def _with_costs(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a table with its columns of costs by label."""
+    costs = {title.removeprefix(_COST): cost for title, cost in row.items() if title.startswith(_COST)}
+    return {**row, "costs": {label: cost for label, cost in costs.items() if cost is not None} or row.get("costs")}
+
+
+def _table(path: Path) -> Iterator[dict[str, Any]]:
+    for number, record in _csv_cells(path):
+        costs = {
+            title.removeprefix(_COST): _number(path, number, title, cell)
+            for title, cell in record.items()
+            if title.startswith(_COST) and cell != ""
+        }
+        yield {**{title: as_written(cell) for title, cell in record.items()}, "costs": costs}
+
+
+def _number(path: Path, number: int, title: str, cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise FileFormatError(
+            f"{path}, line {number}: {title} must be a number or empty, got {cell!r:.40}. Correct it."
+        ) from None

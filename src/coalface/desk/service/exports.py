@@ -177,8 +177,8 @@ def _tasks(project: Project, places: list[int], closed: dict[int, tuple[Event, R
     yield b"["
     for number, place in enumerate(places, 1):
         event, one = closed.get(place, (None, Round(0)))
-        who = None if event is None else event.who
-        task = task_of(project, number, place, one.costs, best_label(one.costs), who)
+        name, content = project.pool.example_id(place), project.pool.content(place)
+        task = task_of(number, name, content, one.costs, best_label(one.costs), None if event is None else event.who)
         yield (b",\n" if number > 1 else b"\n") + json.dumps(task, ensure_ascii=False).encode("utf-8", "surrogatepass")
     yield b"\n]\n"
 

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, HTTPException, Request
 from fastapi.responses import JSONResponse
 
-from coalface.desk.project.label_studio import Interface, choices_in, record_of, task_id
+from coalface.desk.project.label_studio import Interface, choices_in, task_id
+from coalface.desk.project.pool import Pool
 from coalface.desk.service.desk import Desk
 from coalface.desk.web.api import AnyDesk
 from coalface.desk.web.auth import Authenticator, only_engineers
@@ -109,8 +110,7 @@ def _learn(desk: Desk, annotation: Mapping[str, Any], task: Mapping[str, Any], p
         return 0
     config = project.get("label_config") if isinstance(project, Mapping) else None
     interface = Interface.of(config if isinstance(config, str) else None)
-    record = record_of(task, interface, desk.project.pool)
-    name = task_id(task)
+    record, name = _record_of(task, interface, desk.project.pool), task_id(task)
     by = annotation.get("completed_by")
     who = f"Label Studio {(by.get('email') or by.get('id')) if isinstance(by, Mapping) else by}".replace(":", " ")
     for label in labels:
@@ -122,9 +122,18 @@ def _learn(desk: Desk, annotation: Mapping[str, Any], task: Mapping[str, Any], p
 
 
 def _example(desk: Desk, task: Mapping[str, Any], interface: Interface) -> dict[str, Any]:
-    record = record_of(task, interface, desk.project.pool)
-    name = task_id(task)
+    record, name = _record_of(task, interface, desk.project.pool), task_id(task)
     return {"id": name} if desk.project.pool.has(name) else record
+
+
+def _record_of(task: Mapping[str, Any], interface: Interface, pool: Pool) -> dict[str, Any]:
+    """A task as an example of the pool: its text, and the cells that the pool has."""
+    data = task.get("data")
+    if not isinstance(data, Mapping):
+        raise InputError(f'A task must have "data", an object with its fields, got {task!r:.60}. Add it.')
+    main = (*pool.columns.text, pool.kind)[0]
+    record = {} if pool.kind == "table" else {main: data.get(main, data.get(interface.value, ""))}
+    return record | {name: data.get(name) for name in sorted(pool.fields or ())}
 
 
 def _doubt(one: Mapping[str, Any]) -> float:
