@@ -5,7 +5,7 @@ import re
 import pytest
 
 from coalface.desk.project.spending import Limits
-from coalface.desk.service.counters import Counters, Timeline
+from coalface.desk.service.counters import Counters
 from coalface.desk.service.messages import EstimatedMean
 from coalface.desk.service.overview import advice_on
 from coalface.desk.web.charts import spending_chart, ticks
@@ -98,7 +98,7 @@ def test_the_pace_counts_costs_per_hour_of_work():
 
 
 def test_the_timeline_stays_small_and_ends_with_the_latest():
-    timeline = Timeline()
+    timeline = Counters(["a"], (0.0, 1.0), Limits()).timeline
     for i in range(10_000):
         timeline.record(float(i), i)
     assert len(timeline.points) <= 513
@@ -106,7 +106,7 @@ def test_the_timeline_stays_small_and_ends_with_the_latest():
 
 
 def test_a_night_is_not_part_of_the_pace():
-    timeline = Timeline()
+    timeline = Counters(["a"], (0.0, 1.0), Limits()).timeline
     for i in range(20):
         timeline.record(60.0 * i + (80_000.0 if i >= 10 else 0.0), i)
     assert timeline.pace == pytest.approx(60.0)

@@ -7,9 +7,8 @@ import zipfile
 import pytest
 import sqlalchemy as sa
 
-from coalface.desk.service import archive_checks
-from coalface.desk.service.archive import read_archive, write_archive
-from coalface.desk.service.archive_checks import ArchiveLimits
+from coalface.desk.service import archive as archives
+from coalface.desk.service.archive import ArchiveLimits, read_archive, write_archive
 from coalface.desk.service.desk import Desk
 from coalface.errors import CoalfaceError, FileFormatError, InputError
 from tests.cli.commands import run
@@ -54,10 +53,10 @@ def test_an_archive_that_unpacks_to_too_much_is_refused_before_a_byte_is_written
     bomb = packed(tmp_path / "bomb.zip", exported | {"pool/values.bin": bytes(50 << 20)})
     assert bomb.stat().st_size < 1 << 20
     written = []
-    monkeypatch.setattr(archive_checks.shutil, "copyfileobj", lambda *_: written.append(1))
+    monkeypatch.setattr(archives.shutil, "copyfileobj", lambda *_: written.append(1))
     assert "must unpack to at most 1,000,000 bytes" in refused(bomb, tmp_path, limits=ArchiveLimits(bytes=1_000_000))
     assert "must have at most 3 files" in refused(bomb, tmp_path, limits=ArchiveLimits(members=3))
-    monkeypatch.setattr(archive_checks.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1 << 20}))
+    monkeypatch.setattr(archives.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1 << 20}))
     assert "1,048,576 are free" in refused(bomb, tmp_path)
     assert written == []
 
@@ -83,7 +82,7 @@ def test_a_label_that_arrays_would_cut_short_is_refused(exported, tmp_path):
 
 
 def test_an_endless_line_does_not_fill_the_memory(exported, tmp_path, monkeypatch):
-    monkeypatch.setattr(archive_checks, "_LONGEST_LINE", 4000)
+    monkeypatch.setattr(archives, "_LONGEST_LINE", 4000)
     path = packed(tmp_path / "x.zip", exported | {"events.jsonl": b'{"kind": "' + b"x" * 10_000})
     assert "at most 4,000 bytes" in refused(path, tmp_path)
 

@@ -219,7 +219,6 @@ class _Run:
         return values if self.checked is None else {**values, "agreement": self.checked.plain()}
 
     def say(self, folder: Path, who: str) -> None:
-        from coalface.desk.service.agreements import in_words
         from coalface.desk.service.messages import ENDED
 
         typer.echo(
@@ -230,7 +229,7 @@ class _Run:
         if self.judge is not None:
             _say_calls(self.book, self.judge)
         if self.checked is not None:
-            typer.echo(f"Agreement with people: {in_words(self.checked)}.")
+            typer.echo(f"Agreement with people: {self.checked.in_words()}.")
 
 
 def _say_calls(book: "CallBook", judge: "Judge") -> None:

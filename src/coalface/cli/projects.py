@@ -145,11 +145,12 @@ def agreement(folder: options.ProjectFolder, by_label: ByLabel = False, as_json:
     from dataclasses import asdict
 
     from coalface.desk.project.project import Project
-    from coalface.desk.service.agreements import all_judged, counted_answers, label_agreements
+    from coalface.desk.service.agreements import all_judged, label_agreements
+    from coalface.desk.service.counters import Counters
 
     project = Project.open(folder)
     with closing(project.open_store()) as store, store.database.one_moment():
-        counters = counted_answers(project, store.log)
+        counters = Counters.of(project, store.log)
     if by_label:
         labels = label_agreements(counters, project.offered)
         show([asdict(one) for one in labels], partial(_show_labels, labels), as_json=as_json)
@@ -252,8 +253,7 @@ def import_(
 
     It has the same examples, answers and model.
     """
-    from coalface.desk.service.archive import read_archive
-    from coalface.desk.service.archive_checks import ArchiveLimits
+    from coalface.desk.service.archive import ArchiveLimits, read_archive
 
     project = read_archive(file, folder, database, ArchiveLimits(bytes=most_bytes))
     typer.echo(

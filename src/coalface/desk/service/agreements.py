@@ -14,14 +14,12 @@ import numpy as np
 
 from coalface.data import Agreement
 from coalface.data.agreement import agreement
-from coalface.desk.project.project import Project
 from coalface.desk.service.counters import Counters
 from coalface.errors import InputError, counted
-from coalface.rounds import EventLog
 
 _OFTEN = 100  # with many comparisons, computed again after 1 % more
 FEWEST = 20  # examples that a judge and people answered before its gate can open
-Units = Mapping[tuple[int, str], Mapping[str, float]]
+_Units = Mapping[tuple[int, str], Mapping[str, float]]
 
 
 def checked_gate(gate: float, overlap: float) -> float:
@@ -40,15 +38,6 @@ def checked_gate(gate: float, overlap: float) -> float:
     return float(gate)
 
 
-def _agreement_with_people(counters: Counters, name: str, metric: str = "interval") -> Agreement:
-    """How far an annotator agrees with the people who answered the same: alpha over costs, drawn by example."""
-    units = counters.beside_people(name)
-    values = np.full((len(units), max(map(len, units.values()), default=2)), np.nan)
-    for row, costs in zip(values, units.values(), strict=True):
-        row[: len(costs)] = costs
-    return agreement(values, np.array([example for example, _ in units], np.int64), metric)
-
-
 @dataclass(frozen=True)
 class CheckedJudge:
     """What is known about an annotator beside people: the agreement, the gate of a judge, and answers held back."""
@@ -60,6 +49,30 @@ class CheckedJudge:
     held_back: int  # examples
     agreement: Agreement
 
+    @classmethod
+    def of(cls, counters: Counters, name: str) -> "CheckedJudge":
+        """What is known about an annotator."""
+        gate, gates = counters.judges.get(name, 0.0), Gates()
+        held = sum(name in judges for judges in counters.held_back.values())
+        opened = name not in gates.closed(counters)
+        return cls(name, name in counters.judges, gate, opened, held, gates.agreement(counters, name))
+
+    def in_words(self) -> str:
+        """The agreement and what follows from it.
+
+        >>> CheckedJudge("gpt", True, 0.6, False, 12, Agreement(0.71, 0.52, 0.86, units=60, examples=24)).in_words()
+        'alpha 0.71 (0.52 to 0.86) on 24 examples; the gate of 0.6 is closed, 12 examples are held back'
+        """
+        alpha, low, high, _, examples = self.agreement
+        text = f"alpha {alpha:.2f} ({low:.2f} to {high:.2f}) on {counted(examples, 'example')}"
+        if not math.isfinite(alpha):
+            text = f"nothing to compare yet on {counted(examples, 'example')}"
+        if self.gate:
+            text += f"; the gate of {self.gate:g} is {'open' if self.open else 'closed'}"
+        if self.held_back:
+            text += f", {counted(self.held_back, 'example')} {'is' if self.held_back == 1 else 'are'} held back"
+        return text
+
     def plain(self) -> dict[str, Any]:
         """The same as JSON values; numbers that do not exist are null."""
         numbers = self.agreement._asdict().items()
@@ -67,43 +80,10 @@ class CheckedJudge:
         return {name: value for name, value in vars(self).items() if name != "agreement"} | found
 
 
-def judged(counters: Counters, name: str) -> CheckedJudge:
-    """What is known about an annotator beside people."""
-    gate, gates = counters.judges.get(name, 0.0), Gates()
-    held = sum(name in judges for judges in counters.held_back.values())
-    opened = name not in gates.closed(counters)
-    return CheckedJudge(name, name in counters.judges, gate, opened, held, gates.agreement(counters, name))
-
-
-def counted_answers(project: Project, log: EventLog) -> Counters:
-    """The counters over a project's answers, without a desk: a service may run at the same time."""
-    counters = Counters(project.labels, project.cost_bounds, project.limits)
-    for event in log.read():
-        counters.take_in([event], [[]])
-    return counters
-
-
 def all_judged(counters: Counters) -> list[CheckedJudge]:
     """The agreement of every annotator, judges first."""
     names = [name for name, worker in counters.workers.items() if worker.answers]
-    return sorted((judged(counters, name) for name in names), key=lambda found: (not found.judge, found.name))
-
-
-def in_words(found: CheckedJudge) -> str:
-    """The agreement and what follows from it.
-
-    >>> in_words(CheckedJudge("gpt", True, 0.6, False, 12, Agreement(0.71, 0.52, 0.86, units=60, examples=24)))
-    'alpha 0.71 (0.52 to 0.86) on 24 examples; the gate of 0.6 is closed, 12 examples are held back'
-    """
-    alpha, low, high, _, examples = found.agreement
-    text = f"alpha {alpha:.2f} ({low:.2f} to {high:.2f}) on {counted(examples, 'example')}"
-    if not math.isfinite(alpha):
-        text = f"nothing to compare yet on {counted(examples, 'example')}"
-    if found.gate:
-        text += f"; the gate of {found.gate:g} is {'open' if found.open else 'closed'}"
-    if found.held_back:
-        text += f", {counted(found.held_back, 'example')} {'is' if found.held_back == 1 else 'are'} held back"
-    return text
+    return sorted((CheckedJudge.of(counters, name) for name in names), key=lambda found: (not found.judge, found.name))
 
 
 class Gates:
@@ -116,7 +96,7 @@ class Gates:
         """How far an annotator agrees with people."""
         known, now = self._known.get(name), counters.comparisons
         if known is None or known[0] is not counters or now - known[1] > known[1] // _OFTEN:
-            known = counters, now, _agreement_with_people(counters, name)
+            known = counters, now, _alpha(counters.beside_people(name))
             self._known[name] = known
         return known[2]
 
@@ -156,25 +136,25 @@ class Agreements:
     labels: list[AgreementRow]
     annotators: list[AgreementRow]
 
+    @classmethod
+    def of(
+        cls, counters: Counters, labels: list[str], bounds: tuple[float, float], metric: str = "interval"
+    ) -> "Agreements":
+        """How far annotators agree.
 
-def agreements(
-    counters: Counters, labels: list[str], bounds: tuple[float, float], metric: str = "interval"
-) -> Agreements:
-    """How far annotators agree.
-
-    "interval" weighs a difference of costs by its square, "ordinal" by the answers between the two, "nominal" counts
-    equal costs only. An annotator is compared with the people who answered the same.
-    """
-    names = sorted(name for name, worker in counters.workers.items() if worker.answers)
-    return Agreements(
-        metric=metric,
-        overall=_row("all", _alpha(counters.shared_costs(), metric)),
-        labels=label_agreements(counters, labels, metric),
-        annotators=[
-            _row(name, _agreement_with_people(counters, name, metric), *_gold_error(counters, name, bounds))
-            for name in names
-        ],
-    )
+        "interval" weighs a difference of costs by its square, "ordinal" by the answers between the two, "nominal"
+        counts equal costs only. An annotator is compared with the people who answered the same.
+        """
+        names = sorted(name for name, worker in counters.workers.items() if worker.answers)
+        return cls(
+            metric=metric,
+            overall=_row("all", _alpha(counters.shared_costs(), metric)),
+            labels=label_agreements(counters, labels, metric),
+            annotators=[
+                _row(name, _alpha(counters.beside_people(name), metric), *_gold_error(counters, name, bounds))
+                for name in names
+            ],
+        )
 
 
 def label_agreements(counters: Counters, labels: list[str], metric: str = "interval") -> list[AgreementRow]:
@@ -196,12 +176,11 @@ def _gold_error(counters: Counters, name: str, bounds: tuple[float, float]) -> t
     return (float(np.mean(apart)), len(apart)) if apart else (None, 0)
 
 
-def _alpha(units: Units, metric: str) -> Agreement:
-    names = {who: column for column, who in enumerate(sorted({who for costs in units.values() for who in costs}))}
-    values = np.full((len(units), max(len(names), 2)), np.nan)
+def _alpha(units: _Units, metric: str = "interval") -> Agreement:
+    """The agreement of those who gave a cost of the same label on the same example, drawn by example."""
+    values = np.full((len(units), max(map(len, units.values()), default=2)), np.nan)
     for row, costs in zip(values, units.values(), strict=True):
-        for who, cost in costs.items():
-            row[names[who]] = cost
+        row[: len(costs)] = list(costs.values())
     return agreement(values, np.array([example for example, _ in units], np.int64), metric)
 
 

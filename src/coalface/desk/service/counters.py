@@ -25,10 +25,11 @@ from coalface.desk.log.events import (
     change_in,
     withdrawn_by,
 )
+from coalface.desk.project.project import Project
 from coalface.desk.project.spending import Limits, Spent
 from coalface.desk.service.messages import AnnotatorRow
 from coalface.desk.service.read_models import ModelCosts, Remarks, ReviewBook
-from coalface.rounds import ADD, RENAME, Event, LabelChange
+from coalface.rounds import ADD, RENAME, Event, EventLog, LabelChange
 
 _RECENT = 200  # answers in a person's pace
 _MOST_POINTS = 512  # of a timeline; beyond that every second one is dropped
@@ -62,10 +63,10 @@ class _Worker:
         return 3600.0 * sum(self.asked) / spent if spent > 0 else None
 
 
-class Timeline:
+class _Timeline:
     """The number of costs asked over time, in at most ``_MOST_POINTS`` points.
 
-    >>> timeline = Timeline()
+    >>> timeline = _Timeline()
     >>> for minute in range(60):
     ...     timeline.record(60.0 * minute, 2 * minute)
     >>> timeline.points[-1], round(timeline.pace)
@@ -136,12 +137,20 @@ class Counters:
         self._held_back: dict[int, tuple[int, list[str]]] = {}  # question -> example, judges in doubt
         self.comparisons = 0  # grows with every change to costs that two annotators gave
         self._shared: dict[tuple[int, str], None] = {}  # labels of examples to which two annotators gave a cost
-        self.timeline, self.model_costs = Timeline(), ModelCosts(bounds)
+        self.timeline, self.model_costs = _Timeline(), ModelCosts(bounds)
         self.passed = 0  # examples that were passed over
         self._limits = limits
         self._given: dict[tuple[int, str], dict[str, list[float]]] = {}
         self.review, self.remarks = ReviewBook(), Remarks()
         self._passed = bytearray()  # by example, 1 if it was passed over
+
+    @classmethod
+    def of(cls, project: Project, log: EventLog) -> "Counters":
+        """The counts of a project's answers, without a desk: a service may run at the same time."""
+        counters = cls(project.labels, project.cost_bounds, project.limits)
+        for event in log.read():
+            counters.take_in([event], [[]])
+        return counters
 
     def was_passed(self, example: int) -> bool:
         """Whether an example was passed over: its round is then counted."""
@@ -296,14 +305,13 @@ class Counters:
         """The questions whose answers the model does not learn for now, in the order of the log, and whose they are."""
         return {number: judges for number, (example, judges) in self._held_back.items() if not self.is_known(example)}
 
-    def beside_people(self, name: str) -> dict[tuple[int, str], list[float]]:
-        """By example and label, the cost that an annotator gave last, then those of the people who gave one too."""
-        found: dict[tuple[int, str], list[float]] = {}
-        for what in self._shared:
-            given = self._given[what]
-            others = [costs[-1] for who, costs in given.items() if costs and who != name and who not in self.judges]
-            if given.get(name) and others:
-                found[what] = [given[name][-1], *others]
+    def beside_people(self, name: str) -> dict[tuple[int, str], dict[str, float]]:
+        """By example and label, the cost that an annotator gave last, and those of the people who gave one too."""
+        found = {}
+        for what, given in self.shared_costs().items():
+            compared = {who: cost for who, cost in given.items() if who == name or who not in self.judges}
+            if name in compared and len(compared) > 1:
+                found[what] = compared
         return found
 
     def shared_costs(self) -> dict[tuple[int, str], dict[str, float]]:

@@ -27,7 +27,7 @@ from coalface.desk.log.events import (
     rounds_in,
 )
 from coalface.desk.project.project import Project
-from coalface.desk.service.agreements import Agreements, agreements
+from coalface.desk.service.agreements import Agreements
 from coalface.desk.service.messages import Time
 from coalface.desk.service.overview import predictions
 from coalface.desk.service.project_state import ProjectState
@@ -143,7 +143,7 @@ class Reviews:
         """How far annotators agree, corrected for chance, by label and by annotator."""
         with self._state.lock:
             project = self._state.project
-            return agreements(self._state.counters, project.offered, project.cost_bounds, metric)
+            return Agreements.of(self._state.counters, project.offered, project.cost_bounds, metric)
 
     def surprises(self, limit: int = 50) -> list[Surprise]:
         """The answers that the model, trained without them, finds most surprising; the log is replayed five times.

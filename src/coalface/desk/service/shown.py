@@ -13,7 +13,7 @@ from coalface.desk.log.events import ANSWERED, FLAGGED, learned_answers
 from coalface.desk.log.store import QuestionRow, Store
 from coalface.desk.project.project import Project
 from coalface.desk.project.spending import Spent
-from coalface.desk.service.agreements import CheckedJudge, judged
+from coalface.desk.service.agreements import CheckedJudge
 from coalface.desk.service.exports import export
 from coalface.desk.service.messages import (
     AnnotatorRow,
@@ -155,7 +155,7 @@ class DeskViews:
     def judged(self, name: str) -> CheckedJudge | None:
         """How far a judge agrees with people; None about a program that is not checked against them."""
         counters = self._live.counters
-        return judged(counters, name) if name in counters.judges else None
+        return CheckedJudge.of(counters, name) if name in counters.judges else None
 
     def calls(self, name: str) -> Calls:
         """The paid calls of a judge, which the log records."""
