@@ -5,7 +5,6 @@ import json
 import pytest
 
 from coalface.desk.project.project import Project
-from coalface.desk.service.overview import rows_of
 from coalface.errors import FileFormatError, InputError
 
 CALLS = [
@@ -47,13 +46,13 @@ def test_named_columns_mean_the_same_in_every_format(tmp_path, suffix):
 def test_new_examples_are_given_by_the_names_of_the_columns(tmp_path):
     project = Project.create(tmp_path / "calls", CALLS, **ROLES)
     again = {name: CALLS[0][name] for name in ("body", "note", "days")}
-    rows = rows_of(project, [{"id": "7"}, again, {"ticket": 7, "team": "post", **again}]).toarray()
+    rows = project.pool.rows_of([{"id": "7"}, again, {"ticket": 7, "team": "post", **again}]).toarray()
     assert (rows == rows[0]).all()
     assert rows[0].any()
     with pytest.raises(InputError, match=r"must have the fields of the project's examples, 'body', 'days', 'note'"):
-        rows_of(project, [{**again, "text": "my parcel is late"}])
+        project.pool.rows_of([{**again, "text": "my parcel is late"}])
     with pytest.raises(InputError, match="must have the fields"):
-        rows_of(project, [{"note": "gold", "days": 3}])
+        project.pool.rows_of([{"note": "gold", "days": 3}])
 
 
 def test_the_column_of_labels_is_left_out_also_beside_given_labels(tmp_path):

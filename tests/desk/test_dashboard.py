@@ -87,7 +87,7 @@ def test_a_finished_pool_has_its_numbers(desk_of):
 
 
 def test_the_pace_counts_costs_per_hour_of_work():
-    counters = Counters(LABELS, (0.0, 1.0), Limits())
+    counters = Counters((0.0, 1.0), Limits())
     for i in range(4):
         body = {"question": i, "step": 0, "costs": {"refund": 0.5, "other": 1.0}, "late": False, "learned": True}
         counters.take_in([Event("answered", 1000.0 + 60 * i, "ada", 20.0, i, None, body, id=i + 1)], [[]])
@@ -98,7 +98,7 @@ def test_the_pace_counts_costs_per_hour_of_work():
 
 
 def test_the_timeline_stays_small_and_ends_with_the_latest():
-    timeline = Counters(["a"], (0.0, 1.0), Limits()).timeline
+    timeline = Counters((0.0, 1.0), Limits()).timeline
     for i in range(10_000):
         timeline.record(float(i), i)
     assert len(timeline.points) <= 513
@@ -106,7 +106,7 @@ def test_the_timeline_stays_small_and_ends_with_the_latest():
 
 
 def test_a_night_is_not_part_of_the_pace():
-    timeline = Counters(["a"], (0.0, 1.0), Limits()).timeline
+    timeline = Counters((0.0, 1.0), Limits()).timeline
     for i in range(20):
         timeline.record(60.0 * i + (80_000.0 if i >= 10 else 0.0), i)
     assert timeline.pace == pytest.approx(60.0)

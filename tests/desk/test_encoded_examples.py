@@ -8,7 +8,6 @@ import pytest
 from coalface import CoalClassifier
 from coalface.desk.project.features import encoded, new_encoder
 from coalface.desk.project.project import Project
-from coalface.desk.service.overview import rows_of
 
 RECORDS = [
     {"id": f"t{n}", "text": f"where is item {n}", "days": n % 7, "channel": ["mail", "chat"][n % 2]} for n in range(60)
@@ -25,12 +24,12 @@ def test_the_pool_has_the_rows_that_its_encoder_makes_of_raw_examples(project):
     assert [column.kind for column in encoder.columns] == ["text", "number", "category"]
     expected = encoder.transform([{name: cell for name, cell in record.items() if name != "id"} for record in RECORDS])
     assert (project.pool.rows(np.arange(60)) != expected).nnz == 0
-    assert (rows_of(project, RECORDS[:3]) != expected[:3]).nnz == 0
+    assert (project.pool.rows_of(RECORDS[:3]) != expected[:3]).nnz == 0
     assert project.pool.width == encoder.width
 
 
 def test_an_example_to_be_predicted_may_lack_fields_and_have_cells_that_do_not_suit(project):
-    rows = rows_of(project, [{"text": "hello", "days": "soon"}])
+    rows = project.pool.rows_of([{"text": "hello", "days": "soon"}])
     start, end = project.pool.encoder.groups["days"]
     assert rows[:, start:end].nnz == 0
     assert rows.shape[1] == project.pool.width

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from coalface.desk.project.project import Project
-from coalface.desk.service.overview import rows_of
 from coalface.errors import InputError
 
 LABELS = ["cat", "dog"]
@@ -42,7 +41,7 @@ def projects(tmp_path_factory):
 )
 def test_what_cannot_be_a_row_is_refused_in_one_line(projects, kind, example):
     with pytest.raises(InputError) as caught:
-        rows_of(projects[kind], [example])
+        projects[kind].pool.rows_of([example])
     assert "\n" not in str(caught.value)
     str(caught.value).encode()
 
@@ -50,10 +49,10 @@ def test_what_cannot_be_a_row_is_refused_in_one_line(projects, kind, example):
 def test_ids_and_new_examples_may_be_mixed(projects):
     texts = projects["text"]
     new, known = {"text": "four two"}, {"id": "b"}
-    mixed = rows_of(texts, [new, known, {"id": "a"}, {"id": "a", "text": "one two"}]).toarray()
-    alone = [rows_of(texts, [example]).toarray()[0] for example in (new, known, {"id": "a"}, {"text": "one two"})]
+    mixed = texts.pool.rows_of([new, known, {"id": "a"}, {"id": "a", "text": "one two"}]).toarray()
+    alone = [texts.pool.rows_of([example]).toarray()[0] for example in (new, known, {"id": "a"}, {"text": "one two"})]
     np.testing.assert_array_equal(mixed, alone)
-    vectors = rows_of(projects["vectors"], [{"id": "b"}, {"features": [3.0, 4.0]}, {"id": "a"}]).toarray()
+    vectors = projects["vectors"].pool.rows_of([{"id": "b"}, {"features": [3.0, 4.0]}, {"id": "a"}]).toarray()
     np.testing.assert_array_equal(vectors, [[0, 1], [3, 4], [1, 0]])
 
 
@@ -73,11 +72,12 @@ def test_ids_and_new_examples_may_be_mixed(projects):
 def test_unknown_keys_are_refused_also_beside_known_ids(projects, kind, example, words):
     for examples in ([example], [{"id": "a"}, example]):
         with pytest.raises(InputError, match=words):
-            rows_of(projects[kind], examples)
+            projects[kind].pool.rows_of(examples)
     with pytest.raises(InputError, match="There is no example 'zz'"):
-        rows_of(projects[kind], [{"id": "a"}, {"id": "zz"}])
+        projects[kind].pool.rows_of([{"id": "a"}, {"id": "zz"}])
 
 
 def test_examples_of_many_shapes_may_have_any_fields(tmp_path):
     mixed = Project.create(tmp_path / "mixed", [{"id": "a", "size": 1}, {"id": "b", "weight": 2}], LABELS)
-    assert rows_of(mixed, [{"height": 3}]).toarray().tolist() == [[0.0, 1.0, 0.0, 1.0]]  # size and weight are missing
+    rows = mixed.pool.rows_of([{"height": 3}])
+    assert rows.toarray().tolist() == [[0.0, 1.0, 0.0, 1.0]]  # size and weight are missing

@@ -60,9 +60,8 @@ def test_rows_of_old_and_new_examples_are_those_of_a_pool_that_had_all_from_the_
     encoder = pool.encoder
     alone = Desk(small_project(tmp_path / "twin", n=30))
     contents = [{"text": pool.content(place)["text"]} for place in places.tolist()]
-    from coalface.desk.service.overview import rows_of
 
-    expected = rows_of(alone.project, contents)
+    expected = alone.project.pool.rows_of(contents)
     assert encoder is not None
     assert (pool.rows(places) != expected).nnz == 0
     alone.close()

@@ -57,7 +57,7 @@ class QuestionRow:
     The number of the round is the place of the example in the order of the pool, counted from 1.
     """
 
-    number: int
+    number: int  # 0 until the database sets it
     example: int
     copy: int
     open: bool
@@ -69,6 +69,10 @@ class QuestionRow:
     holder: str | None = None
     expires: float | None = None
     previous: str | None = None
+
+    def is_held(self, now: float) -> bool:
+        """Whether an annotator has the question on a lease that has not expired."""
+        return self.lease is not None and (self.expires or 0.0) >= now
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain JSON values."""

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
-from coalface.data import Encoder, Examples
+from coalface.data import Encoder, Examples, checked_examples
 from coalface.desk.log.events import ADDED
 from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import Content, encoded, thumbnails
 from coalface.desk.project.pool_files import ARRAYS, DTYPES, GROWING, IMAGES, LINES, Sizes, append, hash_of, line_of
-from coalface.desk.project.sources import GivenExample
+from coalface.desk.project.sources import GivenExample, content_of
 from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line, listed, shortened
 from coalface.rounds import Event, EventLog
 
@@ -107,11 +107,8 @@ class Pool:
         n, old = len(self._first), places < len(self._first)
         if self._added is None or old.all():
             return self._first.rows(places, self.width)
-        parts = [self._first.rows(places[old], self.width), self._added.rows(places[~old] - n, self.width)]
-        order = np.empty(len(places), np.int64)
-        order[old], order[~old] = np.arange(old.sum()), np.arange(old.sum(), len(places))
-        X: Examples = vstack(parts, format="csr")[order]
-        return X
+        new = self._added.rows(places[~old] - n, self.width)
+        return _in_order(old, self._first.rows(places[old], self.width), new)
 
     @property
     def parts(self) -> list[ExampleFiles]:
@@ -180,6 +177,34 @@ class Pool:
             return thumbnails(contents, self.folder / IMAGES)
         return encoded(self.encoder, contents, self.columns)
 
+    def rows_of(self, examples: Sequence[Mapping[str, Any]]) -> Examples:
+        """The features of examples: of the pool, given by "id" alone, or new ones as ``init`` reads them."""
+        of_pool = np.array([isinstance(example, Mapping) and set(example) == {"id"} for example in examples], np.bool_)
+        ids = [str(example["id"]) for example, old in zip(examples, of_pool, strict=True) if old]
+        known = self.rows(np.array([self.place(name) for name in ids], np.int64))
+        if of_pool.all():
+            return known
+        others = [example for example, old in zip(examples, of_pool, strict=True) if not old]
+        if self.given_vectors or self.kind == "image":
+            return _in_order(of_pool, known, self._given_rows(others))
+        return _in_order(of_pool, known, self.rows_like([content_of(one, self.columns)[1] for one in others]))
+
+    def _given_rows(self, examples: Sequence[Mapping[str, Any]]) -> Examples:
+        """Examples that come with their features."""
+        for example in examples:
+            if not isinstance(example, Mapping) or not {"features"} <= set(example) <= {"id", "features"}:
+                raise InputError(
+                    f'Each example must have "features", a list of numbers, or only an "id" of the pool, got '
+                    f"{shortened(example)}. Correct it."
+                )
+        try:
+            X = checked_examples([example["features"] for example in examples])
+        except TypeError:
+            raise InputError('"features" must be a list of numbers. Correct it.') from None
+        if X.shape[1] != self.width:
+            raise InputError(f'"features" must have {self.width} numbers, got {X.shape[1]}. Send that many.')
+        return X
+
     # -- single examples -------------------------------------------------------------------------
 
     def example_id(self, place: int) -> str:
@@ -238,3 +263,11 @@ class Pool:
 
     def _line(self, place: int) -> Any:
         return json.loads(self.text(place))
+
+
+def _in_order(old: NDArray[np.bool_], known: Examples, new: Examples) -> Examples:
+    """The known rows where ``old`` is true, the new ones elsewhere."""
+    order = np.empty(len(old), np.int64)
+    order[old], order[~old] = np.arange(old.sum()), np.arange(old.sum(), len(old))
+    X: Examples = vstack([known, new], format="csr")[order]
+    return X

@@ -16,7 +16,7 @@ from coalface.desk.log.store import QuestionRow
 from coalface.desk.project.spending import Limits, Spent
 from coalface.desk.service.checks import (
     GivenAnswer,
-    checked_note,
+    checked_text,
     checked_ttl,
     parsed_answer,
     parsed_question,
@@ -24,19 +24,18 @@ from coalface.desk.service.checks import (
 )
 from coalface.desk.service.messages import Question, Receipt
 from coalface.desk.service.project_state import Recording
-from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
-from coalface.desk.service.shown import DeskViews, question_of
+from coalface.desk.service.queue import LEASE, MOST_HELD
+from coalface.desk.service.shown import DeskViews
 from coalface.errors import ConflictError, UnknownIdError
 from coalface.rounds import Event
 
 _NO_LIMITS = Limits()
+_NO_NOTE = "note must say something. Write why you flag or skip the example."
 _COUNTED = ("question", "step", "asked", "costs", "price")  # parts of an answer that the counters subtract
 
 
 class AnswerIntake(DeskViews):
     """Answers in, follow-up questions out."""
-
-    _queue: QuestionQueue
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -44,7 +43,7 @@ class AnswerIntake(DeskViews):
         """Keep an answer and, if it is the first to its question, continue the question."""
         with self._live.lock:
             event, row = self._kept(given)
-            follow_up = None if row is None else question_of(self.state, self._queue, row)
+            follow_up = None if row is None else self._question(row)
         return Receipt(str(event.id), event.body["late"], event.body["learned"], follow_up)
 
     def _kept(self, given: GivenAnswer) -> tuple[Event, QuestionRow | None]:
@@ -73,14 +72,13 @@ class AnswerIntake(DeskViews):
             if row is None or not first or self._is_elsewhere(row, given.annotator, valid):
                 row, body = None, body | {"learned": False, "late": True}
             else:
-                in_time = row.lease == given.lease_id and not _has_no_lease(row, record.now)
+                in_time = row.lease == given.lease_id and row.is_held(record.now)
                 body |= {"until": row.expires} if row.lease == given.lease_id else {}
                 body |= {"learned": True, "late": not in_time}
                 row = self._continued(row, given, body, record.now + float(lease.body["ttl"]))
-            plain = {} if row is None else row.round.to_json()
             record.add(ANSWERED, body, given.annotator, lease.example, given.seconds, ref)
             if row is not None:
-                record.save(row, plain, given.annotator)
+                record.save(row, given.annotator)
         return record.events[0], row if row is not None and row.open and row.lease is not None else None
 
     def _continued(self, row: QuestionRow, given: GivenAnswer, body: dict[str, Any], expires: float) -> QuestionRow:
@@ -163,7 +161,7 @@ class AnswerIntake(DeskViews):
                 )
             with self.state.recording() as record:
                 expires = record.now + lasting
-                if _has_no_lease(row, record.now):
+                if not row.is_held(record.now):
                     self._refuse_regaining(row, lease_id, annotator)
                     body = {"question": row.number, "step": row.step, "until": expires}
                     record.add("renewed", body, annotator, row.example)
@@ -195,7 +193,7 @@ class AnswerIntake(DeskViews):
         ...     desk.close()
         ('skipped', True)
         """
-        said = None if note is None else checked_note(note)
+        said = None if note is None else checked_text(note, _NO_NOTE)
         with self._live.lock:
             lease, store = self._lease_of(lease_id, annotator), self.store
             row = store.question(lease.body["question"])
@@ -219,7 +217,7 @@ class AnswerIntake(DeskViews):
 
     def flag(self, lease_id: str, annotator: str, note: str) -> None:
         """Flag the example of a question, which stays one, for an engineer; the same flag again changes nothing."""
-        said = checked_note(note)
+        said = checked_text(note, _NO_NOTE)
         with self._live.lock:
             lease = self._lease_of(lease_id, annotator)
             known = self.state.counters.remarks.flags.values()
@@ -255,7 +253,7 @@ class AnswerIntake(DeskViews):
         if any(event.who == annotator and event.body["question"] != row.number for event in valid):
             return True
         now = self.state.clock()
-        return any(copy.holder == annotator and not _has_no_lease(copy, now) for copy in self.store.copies(row))
+        return any(copy.holder == annotator and copy.is_held(now) for copy in self.store.copies(row))
 
     # -- undo -----------------------------------------------------------------------------------
 
@@ -274,7 +272,7 @@ class AnswerIntake(DeskViews):
                 return None
             undone = [one for one in learned_answers(past, row.number) if one.body["step"] >= answer.body["step"]]
             self._refuse_taking_away(row, annotator, undone)
-            return question_of(self.state, self._queue, self._withdraw(row, past, undone))
+            return self._question(self._withdraw(row, past, undone))
 
     def _withdraw(self, row: QuestionRow, past: list[Event], undone: list[Event]) -> QuestionRow:
         state, first, valid = self.state, undone[0], valid_answers(past)
@@ -289,7 +287,7 @@ class AnswerIntake(DeskViews):
                 valid.remove(answer)
             lease, expires = secrets.token_urlsafe(12), record.now + LEASE
             row = replace(row, holder=first.who, lease=lease, expires=expires)
-            record.save(row, row.round.to_json())
+            record.save(row)
             self._queue.record_lease(record, row, LEASE)
             if closed is not None:
                 self._promote_copy(record, row, past)
@@ -309,7 +307,7 @@ class AnswerIntake(DeskViews):
         """Let the model learn the copy of the question that was closed next, if there is one."""
         done = [copy for copy in self.store.copies(row) if not copy.open]
         for copy in sorted(done, key=lambda copy: _order_of_closing(learned_answers(past, copy.number))):
-            if record.teach_trusted(copy, copy.round.to_json(), copy.holder):
+            if record.teach_trusted(copy, copy.holder):
                 return
 
     def _refuse_taking_away(self, row: QuestionRow, annotator: str, undone: list[Event]) -> None:
@@ -320,7 +318,7 @@ class AnswerIntake(DeskViews):
                 "Correct it in the review."
             )
         now = self.state.clock()
-        held = row.open and row.lease is not None and (row.expires or 0.0) >= now
+        held = row.open and row.is_held(now)
         if held and row.holder != annotator:
             raise ConflictError(
                 f"The answer {answer_id} cannot be undone now: another annotator has its example. Try later."
@@ -344,10 +342,6 @@ class AnswerIntake(DeskViews):
         number = self.state.counters.closed.get(row.example)
         event = None if number is None else self.state.log.get(number)
         return number if event is not None and event.body.get("question") == row.number else None
-
-
-def _has_no_lease(row: QuestionRow, now: float) -> bool:
-    return row.lease is None or (row.expires or 0.0) < now
 
 
 def _before(row: QuestionRow, remaining: list[Event]) -> QuestionRow:

@@ -46,7 +46,7 @@ class GivenAnswer:
             if value is not None and not (is_number(value) and 0 <= value < 1e9):
                 raise InputError(f"{name} must be a non-negative number, got {value!r}. Correct it or leave it out.")
         if note is not None:
-            _check_text(note)
+            checked_text(note)
         said = {name: value for name, value in (("note", note), ("price", price)) if value is not None}
         return cls(annotator, parsed_question(question_id), lease_id, checked_name("key", key), said, seconds)
 
@@ -70,38 +70,17 @@ def parsed_answer(answer_id: str) -> int:
     return int(answer_id)
 
 
-def checked_reason(reason: Any) -> str:
-    """Why a person changes something, in words; it may be empty."""
-    _check_text(reason)
-    return str(reason).strip()
+def checked_text(text: Any, empty: str = "") -> str:
+    """What a person says in words; if it may not be ``empty``, that is the error.
 
-
-def given_reason(reason: Any) -> str:
-    """Why a person corrects an answer; it must say something.
-
-    >>> given_reason(" It asks for money. ")
-    'It asks for money.'
-    """
-    if not checked_reason(reason):
-        raise InputError("A correction needs a reason, got none. Write why it is right.")
-    return checked_reason(reason)
-
-
-def checked_note(note: Any) -> str:
-    """A note that says something.
-
-    >>> checked_note(" two topics ")
+    >>> checked_text(" two topics ", "note must say something.")
     'two topics'
     """
-    _check_text(note)
-    if not note.strip():
-        raise InputError("note must say something. Write why you flag or skip the example.")
-    return str(note).strip()
-
-
-def _check_text(note: Any) -> None:
-    if not (isinstance(note, str) and len(note) <= _LONGEST_NOTE and can_store(note)):
-        raise InputError(f"note must be a text of at most {_LONGEST_NOTE} characters, got {note!r:.60}. Shorten it.")
+    if not (isinstance(text, str) and len(text) <= _LONGEST_NOTE and can_store(text)):
+        raise InputError(f"note must be a text of at most {_LONGEST_NOTE} characters, got {text!r:.60}. Shorten it.")
+    if empty and not text.strip():
+        raise InputError(empty)
+    return text.strip()
 
 
 def checked_ttl(ttl: Any) -> float:

@@ -29,7 +29,7 @@ from coalface.desk.project.project import Project
 from coalface.desk.project.spending import Limits, Spent
 from coalface.desk.service.messages import AnnotatorRow
 from coalface.desk.service.read_models import ModelCosts, Remarks, ReviewBook
-from coalface.rounds import ADD, RENAME, Event, EventLog, LabelChange
+from coalface.rounds import RENAME, Event, EventLog, LabelChange
 
 _RECENT = 200  # answers in a person's pace
 _MOST_POINTS = 512  # of a timeline; beyond that every second one is dropped
@@ -111,18 +111,18 @@ class _Timeline:
 class Counters:
     """Counts that follow the log, event by event.
 
-    >>> counters = Counters(["cat", "dog"], (0.0, 1.0), Limits())
+    >>> counters = Counters((0.0, 1.0), Limits())
     >>> body = {"question": 1, "step": 0, "costs": {"cat": 0.25}, "late": False, "learned": True}
     >>> counters.take_in([Event("answered", at=3.0, who="ada", example=7, seconds=4.0, body=body, id=1)], [[]])
     >>> counters.spent.costs, counters.workers["ada"].pace
     (1, 4.0)
     """
 
-    def __init__(self, labels: list[str], bounds: tuple[float, float], limits: Limits) -> None:
+    def __init__(self, bounds: tuple[float, float], limits: Limits) -> None:
         self.spent = Spent()
         self.workers: defaultdict[str, _Worker] = defaultdict(_Worker)
-        self.asked = dict.fromkeys(labels, 0)
-        self.known = {label: [0, 0.0] for label in labels}  # the number of costs, and their sum
+        self.asked: defaultdict[str, int] = defaultdict(int)  # label -> how often it was asked about
+        self.known: defaultdict[str, list[float]] = defaultdict(lambda: [0, 0.0])  # the number of costs, and their sum
         self.closed: dict[int, int] = {}  # example -> the event that closed it
         self.retired: dict[int, int | None] = {}  # example -> the event that had closed it
         self.settled: dict[int, int] = {}  # example -> the event that gave its costs without a question
@@ -131,7 +131,9 @@ class Counters:
         self.learned = 0  # number of examples closed, also those undone later
         self.stopped: str | None = None
         self.excess = 0.0  # by how much a program's own price of a cost exceeded the usual one, at most
-        self.booked = dict.fromkeys(labels, 0.0)  # label -> the price of its costs; 0 unless labels have prices
+        self.booked: defaultdict[str, float] = defaultdict(
+            float
+        )  # label -> the price of its costs; 0 unless labels have prices
         self.calls = CallBook()
         self.judges: dict[str, float] = {}  # programs that are checked against people -> their gate, 0 for none
         self._held_back: dict[int, tuple[int, list[str]]] = {}  # question -> example, judges in doubt
@@ -147,7 +149,7 @@ class Counters:
     @classmethod
     def of(cls, project: Project, log: EventLog) -> "Counters":
         """The counts of a project's answers, without a desk: a service may run at the same time."""
-        counters = cls(project.labels, project.cost_bounds, project.limits)
+        counters = cls(project.cost_bounds, project.limits)
         for event in log.read():
             counters.take_in([event], [[]])
         return counters
@@ -174,8 +176,8 @@ class Counters:
                 self.model_costs.record(event.id, one, self.spent.costs)
                 if event.kind == PASSED:
                     self._pass(example)
-        self.remarks.take_in(events)
-        self.review.take_in(events, rounds)
+            self.remarks.take_in(event)
+            self.review.take_in(event, decided)
 
     def _pass(self, example: int) -> None:
         if example >= len(self._passed):
@@ -233,10 +235,6 @@ class Counters:
     def _change_labels(self, change: LabelChange) -> None:
         """Count a renamed label under its new name; there may be something to ask again."""
         self.stopped = None
-        if change.kind == ADD:
-            self.asked.setdefault(change.label, 0)
-            self.known.setdefault(change.label, [0, 0.0])
-            self.booked.setdefault(change.label, 0.0)
         if change.kind == RENAME:
             self.asked[change.new_name] = self.asked.pop(change.label, 0)
             self.known[change.new_name] = self.known.pop(change.label, [0, 0.0])
@@ -265,7 +263,7 @@ class Counters:
             self.excess = max(self.excess, (paid - usual) / asked)
         for label, price in booked.items():
             share = price if usual == paid else paid * price / usual if usual else paid / len(booked)
-            self.booked[label] = self.booked.get(label, 0.0) + sign * share
+            self.booked[label] += sign * share
         more = Spent(sign * looks, sign * asked, sign * paid)
         self.spent, worker.spent = self.spent + more, worker.spent + more
         worker.answers += sign
@@ -275,10 +273,10 @@ class Counters:
             worker.asked.append(asked)
         self.timeline.record(event.at, self.spent.costs)
         for label in body.get("asked", costs):
-            self.asked[label] = self.asked.get(label, 0) + sign
+            self.asked[label] += sign
         for label, cost in costs.items():
             if cost is not None:
-                sums = self.known.setdefault(label, [0, 0.0])
+                sums = self.known[label]
                 sums[0], sums[1] = sums[0] + sign, sums[1] + sign * cost
                 self._compare((event.example or 0, label), event.who or "", cost, sign)
 

@@ -7,13 +7,12 @@ ones, because its round is counted already.
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Annotated, Any
 
 from coalface.desk.log.events import SETTLED, rounds_in
-from coalface.desk.service.checks import checked_name, given_reason
+from coalface.desk.service.checks import checked_name, checked_text
 from coalface.desk.service.messages import Unsent
-from coalface.desk.service.pool_changes import PoolChanges, withdraw_questions
+from coalface.desk.service.pool_changes import PoolChanges
 from coalface.desk.service.project_state import ProjectState, Recording
 from coalface.errors import ConflictError, InputError, UnknownLabelError
 from coalface.rounds import Costs, Event, Round
@@ -93,7 +92,7 @@ class Curation(PoolChanges):
         one = self._settlement(example_id, label, costs, key=None if key is None else checked_name("key", key))
         if not one.costs:
             raise InputError("A correction must give at least one cost, or the true label, got none. Give one of them.")
-        why = given_reason(reason)
+        why = checked_text(reason, "A correction needs a reason, got none. Write why it is right.")
         with self._state.lock:
             return self._settle_all([one], who, REVIEW, why, replaces=True)
 
@@ -160,13 +159,13 @@ class Curation(PoolChanges):
     # -- settling; the caller holds the lock of the project's state -----------------------------
 
     def _settle_all(
-        self, wanted: Iterable[_Settlement], who: str | None, source: str, reason: str, *, replaces: bool
+        self, wanted: Sequence[_Settlement], who: str | None, source: str, reason: str, *, replaces: bool
     ) -> Settled:
         """Let the costs count, in the order given; without ``replaces``, only those of examples without known costs."""
-        remaining, numbers, known = iter(wanted), list[int](), 0
-        while block := list(islice(remaining, _BLOCK)):
+        numbers, known = list[int](), 0
+        for start in range(0, len(wanted), _BLOCK):
             with self._state.recording() as record:
-                for one in block:
+                for one in wanted[start : start + _BLOCK]:
                     if not self._settle(record, one, who, {"source": source, "reason": reason}, replaces=replaces):
                         known += 1
             numbers += [event.id for event in record.events if event.kind == SETTLED]
@@ -213,7 +212,7 @@ class Curation(PoolChanges):
         elif earlier is not None:
             body["closed"] = earlier
         record.settle(Event(SETTLED, record.now, who, example=one.example, ref=one.ref, body=body), after)
-        withdraw_questions(record, one.example)
+        record.withdraw_questions(one.example)
         return True
 
     def _is_gold(self, example: int, before: Round, after: Round) -> bool:

@@ -23,7 +23,6 @@ from coalface.desk.service.messages import NoQuestion, Question, Receipt
 from coalface.desk.service.project_state import ProjectState, SteadyClock
 from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.desk.service.reviews import Reviews
-from coalface.desk.service.shown import question_of
 from coalface.errors import InputError, UnknownIdError
 from coalface.rounds import RENAME, LabelChange
 
@@ -91,7 +90,7 @@ class Desk(AnswerIntake):
         checked_annotator(annotator)
         with self._live.lock:
             found = self._queue.lease(annotator, lasting, without, most_held)
-            return found if isinstance(found, NoQuestion) else question_of(self._live, self._queue, found)
+            return found if isinstance(found, NoQuestion) else self._question(found)
 
     def limit_run(self, budget: Mapping[str, float], *, priced: bool = False) -> None:
         """Spend at most so many "examples" and "costs", and so much "price", from now until the desk is closed.
@@ -117,7 +116,7 @@ class Desk(AnswerIntake):
 
     def held(self, annotator: str) -> list[Question]:
         """The questions that this annotator holds now, the newest lease first."""
-        return [question_of(self._live, self._queue, row) for row in self.store.held(annotator, self._live.clock())]
+        return [self._question(row) for row in self.store.held(annotator, self._live.clock())]
 
     def resolve(self, flag: int, who: str | None = None) -> None:
         """Record that an engineer has dealt with a flag."""

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,7 +38,6 @@ from coalface.rounds import Costs, Event, EventLog, Round, answer_arrays
 
 _BLOCK = 1000  # examples predicted at a time
 _Known = Mapping[int, Costs]
-FORMS = ("jsonl", "csv", "vw", "model", "predictions", "predictions.csv", "label-studio", "parquet")
 
 
 def export(
@@ -52,25 +51,27 @@ def export(
     history = LabelHistory.of(log)
     project, log.as_now = history.project(project), history.as_now
     project.pool.grown(log)
-    if form == "jsonl":
-        return _as_jsonl(_answered_examples(project, log))
-    if form == "csv":
-        return _csv(project, log)
-    if form == "vw":
-        return _vw(project, log)
-    if form == "model":
-        learner = copy(model())
-        if project.pool.encoder is not None:
-            learner.encoder_ = project.pool.encoder  # so that the exported model takes raw examples
-        return _file(lambda path: learner.save(path))
-    if form in ("predictions", "predictions.csv"):
-        known = {example: closed.costs for _, example, closed in _closed(log)}
-        gone = retired_in(log.read(kinds=[RETIRED]))
-        lines = _predicted_lines(project, model(), known, gone, top)
-        return _as_jsonl(lines) if form == "predictions" else _as_csv(project, lines)
-    if form in ("label-studio", "parquet"):
-        return _of_the_pool(project, log, form)
-    raise InputError(f"An export must be one of {', '.join(FORMS)}, got {form!r}. Choose one of these.")
+    forms: dict[str, Callable[[], Iterator[bytes]]] = {
+        "jsonl": lambda: _as_jsonl(_answered_examples(project, log)),
+        "csv": lambda: _csv(project, log),
+        "vw": lambda: _vw(project, log),
+        "model": lambda: _file(_with_encoder(model(), project).save),
+        "predictions": lambda: _as_jsonl(_predicted_lines(project, model(), log, top)),
+        "predictions.csv": lambda: _as_csv(project, _predicted_lines(project, model(), log, top)),
+        "label-studio": lambda: _tasks(project, log),
+        "parquet": lambda: _parquet(project, log),
+    }
+    if form not in forms:
+        raise InputError(f"An export must be one of {', '.join(forms)}, got {form!r}. Choose one of these.")
+    return forms[form]()
+
+
+def _with_encoder(learner: CoalClassifier, project: Project) -> CoalClassifier:
+    """A copy of the learner that takes raw examples, if those of the pool are encoded."""
+    found = copy(learner)
+    if project.pool.encoder is not None:
+        found.encoder_ = project.pool.encoder
+    return found
 
 
 def _answered_examples(project: Project, log: EventLog) -> Iterator[dict[str, Any]]:
@@ -162,25 +163,29 @@ def _line(cells: list[Any]) -> bytes:
     return text.getvalue().encode("utf-8", "surrogatepass")
 
 
-def _of_the_pool(project: Project, log: EventLog, form: str) -> Iterator[bytes]:
-    """All examples that are not retired, with the answers that count: tasks of Label Studio, or a table."""
-    closed = {example: (event, one) for event, example, one in _closed(log)}
+def _kept(project: Project, log: EventLog) -> list[int]:
+    """The examples that are not retired."""
     gone = retired_in(log.read(kinds=[RETIRED]))
-    places = [place for place in range(len(project.pool)) if place not in gone]
-    if form == "label-studio":
-        return _tasks(project, places, closed)
-    rows = (_row_of(project, place, closed[place][1].costs if place in closed else {}) for place in places)
-    return _file(lambda path: write_dataset(path, rows, project.labels))
+    return [place for place in range(len(project.pool)) if place not in gone]
 
 
-def _tasks(project: Project, places: list[int], closed: dict[int, tuple[Event, Round]]) -> Iterator[bytes]:
+def _tasks(project: Project, log: EventLog) -> Iterator[bytes]:
+    """All examples that are not retired as tasks of Label Studio, with the answers that count."""
+    closed = {example: (event, one) for event, example, one in _closed(log)}
     yield b"["
-    for number, place in enumerate(places, 1):
+    for number, place in enumerate(_kept(project, log), 1):
         event, one = closed.get(place, (None, Round(0)))
         name, content = project.pool.example_id(place), project.pool.content(place)
         task = task_of(number, name, content, one.costs, best_label(one.costs), None if event is None else event.who)
         yield (b",\n" if number > 1 else b"\n") + json.dumps(task, ensure_ascii=False).encode("utf-8", "surrogatepass")
     yield b"\n]\n"
+
+
+def _parquet(project: Project, log: EventLog) -> Iterator[bytes]:
+    """All examples that are not retired as rows of a table, with the costs that count."""
+    costs = {example: one.costs for _, example, one in _closed(log)}
+    rows = (_row_of(project, place, costs.get(place, {})) for place in _kept(project, log))
+    return _file(lambda path: write_dataset(path, rows, project.labels))
 
 
 def _row_of(project: Project, place: int, costs: Mapping[str, float | None]) -> dict[str, Any]:
@@ -209,13 +214,14 @@ def _vw(project: Project, log: EventLog) -> Iterator[bytes]:
 
 
 def _predicted_lines(
-    project: Project, learner: CoalClassifier, known: _Known, without: Collection[int], top: int | None = None
+    project: Project, learner: CoalClassifier, log: EventLog, top: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """A line per example of the pool, in its order or, with ``top``, the most uncertain ones first.
 
-    ``known`` has the costs that were answered, by example. ``uncertainty`` is what further questions could save.
+    ``uncertainty`` is what further questions could save.
     """
-    kept = np.array([place for place in range(len(project.pool)) if place not in without], np.int64)
+    known = {example: closed.costs for _, example, closed in _closed(log)}
+    kept = np.array(_kept(project, log), np.int64)
     places = kept if top is None else kept[_most_uncertain(project, learner, kept, top)]
     for start in range(0, len(places), _BLOCK):
         yield from _predicted_block(project, learner, places[start : start + _BLOCK], known)

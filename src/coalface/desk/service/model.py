@@ -9,7 +9,7 @@ import secrets
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
 from threading import Condition, Lock, RLock, Thread
 from typing import Any
@@ -43,10 +43,10 @@ _EVERY = 500  # examples asked about between two snapshots
 _KEPT = 2
 
 
-def teach(learner: CoalClassifier, pool: Pool, decided: Iterable[Decided]) -> None:
+def teach(learner: CoalClassifier, pool: Pool, decided: Sequence[Decided]) -> None:
     """Let the learner learn rounds, in order."""
-    remaining = iter(decided)
-    while batch := list(islice(remaining, _BATCH)):
+    for start in range(0, len(decided), _BATCH):
+        batch = decided[start : start + _BATCH]
         for _, alike in groupby(batch, lambda pair: pair[1].late):  # late ones are learned in calls of their own
             pairs = list(alike)
             places = np.array([example for example, _ in pairs], np.int64)

@@ -2,20 +2,17 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.sparse import vstack
 
-from coalface.data import CostScale, Examples, checked_examples
-from coalface.desk.project.pool import Pool
+from coalface.data import CostScale, Examples
 from coalface.desk.project.project import Project
-from coalface.desk.project.sources import content_of
 from coalface.desk.project.spending import Spent
 from coalface.desk.service.counters import Counters
 from coalface.desk.service.messages import Advice, DeskProgress, EstimatedMean, Expected, LabelRow, Overview
-from coalface.desk.service.model import LiveModel
-from coalface.errors import InputError, counted, shortened
+from coalface.desk.service.project_state import ProjectState
+from coalface.errors import counted
 from coalface.kernels import AUDIT
 from coalface.learner import CoalClassifier, Interval, audits_of, best_labels
 from coalface.rounds import Queries
@@ -25,63 +22,44 @@ SMALL = 0.02  # of the cost scale, per example: with costs of 0 and 1, two error
 _FEWEST = 100  # rounds before a saving can be estimated
 
 
-class _Ahead(NamedTuple):
-    """The model's view of what is left: the next examples, what more questions could save, and what they will take."""
-
-    queries: Queries
-    sampled: int
-    left: int  # undecided examples in the sample; 0 if the pool is finished, whose last examples are the sample
-    saving: EstimatedMean | None
-    expected: Expected | None
-    advice: Advice
-    round: int
-
-
-def look_ahead(project: Project, learner: CoalClassifier, counters: Counters, progress: DeskProgress) -> _Ahead:
-    """What takes time to compute; annotators must not wait for it, so the caller holds no lock."""
-    pool = project.pool
-    rest = np.asarray(pool.order[counters.cursor : counters.cursor + _SAMPLE], np.int64)
+def overview_of(state: ProjectState, progress: DeskProgress) -> Overview:
+    """The dashboard's numbers. Annotators do not wait for those that take time, which are computed without the lock."""
+    project, learner, counters = state.project, state.model.learner, state.counters
+    order, price = project.pool.order, project.asking_price
+    rest = np.asarray(order[counters.cursor : counters.cursor + _SAMPLE], np.int64)
     rest = rest[[not counters.is_known(place) for place in rest.tolist()]]
-    sample = rest if len(rest) else np.asarray(pool.order[-_SAMPLE:], np.int64)  # a finished pool has its numbers, too
-    price = project.asking_price
-    queries = learner.ask(pool.rows(sample), first_round=counters.cursor + 1, asking_price=price)
-    estimated = learner.saving_
-    saving = None
-    if estimated is not None:
-        saving = EstimatedMean(estimated.estimate, estimated.low, estimated.high, estimated.rounds)
+    sample = rest if len(rest) else np.asarray(order[-_SAMPLE:], np.int64)  # a finished pool has its numbers, too
+    queries = learner.ask(project.pool.rows(sample), first_round=counters.cursor + 1, asking_price=price)
+    found = learner.saving_
+    saving = None if found is None else EstimatedMean(found.estimate, found.low, found.high, found.rounds)
     expected = expected_spending(project, learner, progress, counters.decided)
     advice = advice_on(saving, learner, project.cost_bounds, len(rest), expected)
-    return _Ahead(queries, len(sample), len(rest), saving, expected, advice, learner.round_)
-
-
-def overview_of(
-    project: Project, model: LiveModel, counters: Counters, progress: DeskProgress, ahead: _Ahead
-) -> Overview:
-    """The dashboard's numbers, from the counters and from the model's view of the next examples."""
-    return Overview(
-        progress=progress,
-        pool=len(project.pool),
-        decided=counters.decided,
-        passive_costs=_passive_costs(project, progress.examples, counters.passed),
-        test_cost=counters.model_costs.lately(),
-        saving=ahead.saving,
-        contested=_contested(ahead.queries) if ahead.left else None,
-        stopped=counters.stopped,
-        rebuilding=model.rebuilding,
-        problem=model.problem,
-        model=ahead.round - 1,
-        annotators=counters.annotators(),
-        labels=[_label_row(project, k, counters, ahead.queries) for k in range(len(project.labels))],
-        history=counters.model_costs.history[:],
-        expected=ahead.expected,
-        passed=counters.passed,
-        sampled=ahead.sampled,
-        finished=not ahead.left,
-        progressive=counters.model_costs.progressive[:],
-        spending=counters.timeline.points,
-        pace=counters.timeline.pace,
-        advice=ahead.advice,
-    )
+    with state.lock:
+        counters = state.counters
+        return Overview(
+            progress=progress,
+            pool=len(project.pool),
+            decided=counters.decided,
+            passive_costs=_passive_costs(project, progress.examples, counters.passed),
+            test_cost=counters.model_costs.lately(),
+            saving=saving,
+            contested=_contested(queries) if len(rest) else None,
+            stopped=counters.stopped,
+            rebuilding=state.model.rebuilding,
+            problem=state.model.problem,
+            model=learner.round_ - 1,
+            annotators=counters.annotators(),
+            labels=[_label_row(project, k, counters, queries) for k in range(len(project.labels))],
+            history=counters.model_costs.history[:],
+            expected=expected,
+            passed=counters.passed,
+            sampled=len(sample),
+            finished=not len(rest),
+            progressive=counters.model_costs.progressive[:],
+            spending=counters.timeline.points,
+            pace=counters.timeline.pace,
+            advice=advice,
+        )
 
 
 def _passive_costs(project: Project, examples: int, passed: int) -> int:
@@ -154,7 +132,7 @@ def predictions(
     project: Project, learner: CoalClassifier, examples: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """For each example the best label, and the predicted cost and range of each label that is not retired."""
-    return predicted_rows(project, learner, rows_of(project, examples)) if examples else []
+    return predicted_rows(project, learner, project.pool.rows_of(examples)) if examples else []
 
 
 def predicted_rows(
@@ -172,40 +150,6 @@ def predicted_rows(
         }
         for i, best in enumerate(best_labels(learner, X).tolist())
     ]
-
-
-def rows_of(project: Project, examples: Sequence[Mapping[str, Any]]) -> Examples:
-    """The features of examples: of the pool, given by "id" alone, or new ones as ``init`` reads them."""
-    pool: Pool = project.pool
-    of_pool = np.array([isinstance(example, Mapping) and set(example) == {"id"} for example in examples], np.bool_)
-    ids = [str(example["id"]) for example, old in zip(examples, of_pool, strict=True) if old]
-    known = pool.rows(np.array([pool.place(name) for name in ids], np.int64))
-    if of_pool.all():
-        return known
-    others = [example for example, old in zip(examples, of_pool, strict=True) if not old]
-    given = pool.given_vectors or pool.kind == "image"
-    new = _given_rows(pool, others) if given else pool.rows_like([content_of(one, pool.columns)[1] for one in others])
-    order = np.empty(len(examples), np.int64)
-    order[of_pool], order[~of_pool] = np.arange(known.shape[0]), known.shape[0] + np.arange(new.shape[0])
-    rows: Examples = vstack([known, new], format="csr")[order]
-    return rows
-
-
-def _given_rows(pool: Pool, examples: Sequence[Mapping[str, Any]]) -> Examples:
-    """Examples that come with their features."""
-    for example in examples:
-        if not isinstance(example, Mapping) or not {"features"} <= set(example) <= {"id", "features"}:
-            raise InputError(
-                f'Each example must have "features", a list of numbers, or only an "id" of the pool, got '
-                f"{shortened(example)}. Correct it."
-            )
-    try:
-        X = checked_examples([example["features"] for example in examples])
-    except TypeError:
-        raise InputError('"features" must be a list of numbers. Correct it.') from None
-    if X.shape[1] != pool.width:
-        raise InputError(f'"features" must have {pool.width} numbers, got {X.shape[1]}. Send that many.')
-    return X
 
 
 def advice_on(

@@ -4,9 +4,8 @@ New examples are written to the files of the pool first. They count from the com
 far the files count. So a process that is killed in between leaves no trace.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from coalface.data import Examples, checked_examples
 from coalface.desk.log.events import ADDED, RETIRED
 from coalface.desk.log.store import QuestionRow
 from coalface.desk.project.sources import GivenExample, Source, read_examples
-from coalface.desk.service.checks import checked_reason
+from coalface.desk.service.checks import checked_text
 from coalface.desk.service.project_state import ProjectState, Recording
 from coalface.errors import ConflictError, InputError
 from coalface.rounds import Event
@@ -65,7 +64,8 @@ class PoolChanges:
         rows = self._given_features(given, features)
         self._refuse_conflicts(given)
         added = 0
-        for start, block in _blocks(given):
+        for start in range(0, len(given), _BLOCK):
+            block = given[start : start + _BLOCK]
             X = self._features(block) if rows is None else rows[start : start + len(block)]
             added += self._add(block, X, who, first=first, in_order=in_order)
         return Added(added, len(given) - added)
@@ -125,7 +125,7 @@ class PoolChanges:
 
         Returns how many of them were not retired before.
         """
-        state, note = self._state, checked_reason(reason)
+        state, note = self._state, checked_text(reason)
         with state.lock:
             places = [place for place in map(state.project.pool.place, ids) if place not in state.counters.retired]
             withdrawn = [state.counters.closed[place] for place in places if place in state.counters.closed]
@@ -134,12 +134,12 @@ class PoolChanges:
                 with state.recording() as record:
                     record.add(RETIRED, body, who)
                     for place in places:
-                        withdraw_questions(record, place)
+                        record.withdraw_questions(place)
         return len(places)
 
     def restore_examples(self, ids: Iterable[str], who: str | None = None, reason: str = "") -> int:
         """Bring retired examples back with what is known about them; how many of them were retired."""
-        state, note = self._state, checked_reason(reason)
+        state, note = self._state, checked_text(reason)
         with state.lock:
             retired = state.counters.retired
             back = {place: retired[place] for place in map(state.project.pool.place, ids) if place in retired}
@@ -151,17 +151,6 @@ class PoolChanges:
         return len(back)
 
 
-def withdraw_questions(record: Recording, example: int) -> None:
-    """Remove open questions about an example that are not leased; those with answers are closed, not learned."""
-    for row in record.store.about(example):
-        if not row.open or (row.lease is not None and (row.expires or 0.0) >= record.now):
-            continue  # the answer is kept beside what is known
-        if row.step == 0 and row.holder is None:
-            record.store.remove(record.connection, [row.number])
-        else:
-            record.store.change(record.connection, row.number, open=False, asking=0, lease=None, expires=None)
-
-
 def _teach_again(record: Recording, place: int, event: Event | None) -> None:
     """Let the model learn a restored example as before or, if it was answered meanwhile, from that answer."""
     if event is not None:
@@ -169,19 +158,4 @@ def _teach_again(record: Recording, place: int, event: Event | None) -> None:
         return
     done: list[QuestionRow] = [row for row in record.store.about(place) if not row.open and row.round.costs]
     if done:
-        record.teach_trusted(done[0], done[0].round.to_json(), done[0].holder)
-
-
-def _blocks(examples: Sequence[GivenExample]) -> Iterator[tuple[int, list[GivenExample]]]:
-    remaining, start = iter(examples), 0
-    while block := list(islice(remaining, _BLOCK)):
-        yield start, block
-        start += len(block)
-
-
-def records_of(examples: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Any] | None]:
-    """Records without their "features", and those features, if any record has them."""
-    plain = [{name: value for name, value in one.items() if name != "features"} for one in examples]
-    if not any("features" in one for one in examples):
-        return plain, None
-    return plain, [one.get("features", ()) for one in examples]
+        record.teach_trusted(done[0], done[0].holder)

@@ -38,6 +38,7 @@ from coalface.desk.project.project import Project
 from coalface.desk.project.spending import Limits
 from coalface.desk.service.agreements import Gates
 from coalface.desk.service.counters import Counters
+from coalface.desk.service.messages import PoolState
 from coalface.desk.service.model import LiveModel, Snapshots
 from coalface.errors import LostDatabaseError, UnknownLabelError
 from coalface.rounds import Event, Round, without_password
@@ -69,50 +70,59 @@ class Recording:
         ref: str | None = None,
     ) -> None:
         """Add an event that teaches the model nothing."""
-        self.events.append(Event(kind, self.now, who, seconds, example, ref, body))
-        self.rounds.append([])
+        self._append(Event(kind, self.now, who, seconds, example, ref, body), [])
 
     def pass_over(self, decided: list[Decided], **more: int) -> None:
         """Record that nothing is asked about these examples."""
-        self.events.append(Event(PASSED, self.now, body=passed_body(decided) | more))
-        self.rounds.append(decided)
+        self._append(Event(PASSED, self.now, body=passed_body(decided) | more), decided)
 
-    def save(self, row: QuestionRow, plain: dict[str, Any], who: str | None = None) -> None:
+    def save(self, row: QuestionRow, who: str | None = None) -> None:
         """Write a question after an answer or an undo; if it is closed, by ``who``, the model learns its answers.
 
-        ``plain`` is the JSON form of its round. Of several copies, the model learns the one that is closed first.
-        Answers of an untrusted judge are held back.
+        Of several copies, the model learns the one that is closed first. Answers of an untrusted judge are held back.
         """
         columns = {name: getattr(row, name) for name in ("open", "step", "asking", "lease", "holder", "expires")}
         if not row.open and not self.is_closed(row.example):
-            self.teach_trusted(row, plain, who)
-        self.store.change(self.connection, row.number, round=plain, **columns)
+            self.teach_trusted(row, who)
+        self.store.change(self.connection, row.number, round=row.round.to_json(), **columns)
 
-    def teach_trusted(self, row: QuestionRow, plain: dict[str, Any], who: str | None) -> bool:
+    def withdraw_questions(self, example: int) -> None:
+        """Remove open questions about an example that are not leased; those with answers are closed, not learned."""
+        for row in self.store.about(example):
+            if not row.open or row.is_held(self.now):
+                continue  # the answer is kept beside what is known
+            if row.step == 0 and row.holder is None:
+                self.store.remove(self.connection, [row.number])
+            else:
+                self.store.change(self.connection, row.number, open=False, asking=0, lease=None, expires=None)
+
+    def teach_trusted(self, row: QuestionRow, who: str | None) -> bool:
         """Whether the model learns the answers to a question; those of an untrusted judge are held back instead."""
         doubted = self.untrusted.intersection(row.round.by.values())
         if doubted:
             self.add(HELD_BACK, {"question": row.number, "judges": sorted(doubted)}, who, row.example)
-            return False
-        self.teach(row, plain, who)
-        return True
+        else:
+            self.teach(row, who)
+        return not doubted
 
-    def teach(self, row: QuestionRow, plain: dict[str, Any], who: str | None) -> None:
-        """Let the model learn the answers to a question; ``plain`` is the JSON form of its round."""
-        self.events.append(Event(CLOSED, self.now, who, example=row.example, body={"question": row.number, **plain}))
-        self.rounds.append([(row.example, row.round)])
+    def teach(self, row: QuestionRow, who: str | None) -> None:
+        """Let the model learn the answers to a question."""
+        body = {"question": row.number, **row.round.to_json()}
+        self._append(Event(CLOSED, self.now, who, example=row.example, body=body), [(row.example, row.round)])
 
     def settle(self, event: Event, settled: Round) -> None:
         """Add an event that gives costs without a question; the model learns them if they are new to it."""
-        self.events.append(event)
-        self.rounds.append([(event.example or 0, settled)] if settled.costs and "confirms" not in event.body else [])
+        self._append(event, [(event.example or 0, settled)] if settled.costs and "confirms" not in event.body else [])
 
     def repeat(self, event: Event) -> None:
         """Let the model learn again what an event taught that was taken back since."""
         body = {name: value for name, value in event.body.items() if name != "closed"}
         again = replace(event, at=self.now, ref=None, id=0, body=body)
-        self.events.append(again)
-        self.rounds.append(rounds_in(again))
+        self._append(again, rounds_in(again))
+
+    def _append(self, event: Event, decided: list[Decided]) -> None:
+        self.events.append(event)
+        self.rounds.append(decided)
 
     def is_closed(self, example: int) -> bool:
         """Whether the model learns an example, from the log or from this transaction, or never will: it is retired."""
@@ -193,6 +203,19 @@ class ProjectState:
         with self.lock:
             return self._gates.agreement(self.counters, name)
 
+    def pool_states(self, places: list[int]) -> dict[int, PoolState]:
+        """The states of examples: retired, closed, undecided, open or passed."""
+        counters, pool, in_question = self.counters, self.project.pool, self.store.in_question(places)
+
+        def of(place: int) -> PoolState:
+            if counters.is_known(place):
+                return "retired" if place in counters.retired else "closed"
+            if pool.turn(place) > counters.cursor:
+                return "undecided"
+            return "open" if place in in_question else "passed"
+
+        return {place: of(place) for place in places}
+
     def release_trusted(self) -> None:
         """Let the model learn answers that were held back and whose judge is trusted now."""
         with self.lock:
@@ -204,7 +227,7 @@ class ProjectState:
                 with self.recording() as record:
                     for row in filter(None, map(self.store.question, trusted)):
                         if not record.is_closed(row.example):
-                            record.teach(row, row.round.to_json(), row.holder)
+                            record.teach(row, row.holder)
 
     @property
     def calls(self) -> CallBook:
@@ -300,7 +323,7 @@ class ProjectState:
         self._last = events[-1].id if events else self._last
 
     def _no_counts(self) -> Counters:
-        return Counters(self.project.first_labels, self.project.cost_bounds, self.project.limits)
+        return Counters(self.project.cost_bounds, self.project.limits)
 
     def _record_snapshot(self, body: dict[str, Any]) -> None:
         with self.recording() as record:

@@ -216,17 +216,14 @@ class QuestionQueue:
 
     def _as_of_now(self, record: Recording, row: QuestionRow) -> QuestionRow | None:
         """The question as the model decides it now; None, and the example is passed, if nothing is asked."""
-        state = self._state
-        if row.example in state.counters.review.gold:
-            return self._without_retired(record, row)
-        if row.example in state.counters.settled or row.example in state.counters.retired:
+        state, counters = self._state, self._state.counters
+        is_gold = row.example in counters.review.gold
+        if not is_gold and (row.example in counters.settled or row.example in counters.retired):
             self._drop(record, row)
             return None
-        displayed = row.step > 0 or row.previous is not None
-        if displayed or row.decided == state.counters.learned:
+        displayed = is_gold or row.step > 0 or row.previous is not None or row.decided == counters.learned
+        if displayed or (state.project.overlap > 1 and state.store.copies(row)):  # all copies ask the same
             return self._without_retired(record, row)
-        if state.project.overlap > 1 and state.store.copies(row):
-            return self._without_retired(record, row)  # all copies ask the same
         found = decide_again(state.model.learner, state.project.pool, row, state.project.asking_price)
         if not found.ask:
             state.store.remove(record.connection, [row.number])
@@ -259,7 +256,7 @@ class QuestionQueue:
             record.pass_over([(row.example, found)])
         else:
             closed = replace(row, round=found, open=False, asking=0, lease=None, expires=None)
-            record.save(closed, found.to_json())
+            record.save(closed)
         return None
 
     def rename(self, record: Recording, old: str, new: str) -> None:
@@ -365,4 +362,4 @@ class QuestionQueue:
             for row in state.store.free(record.now):
                 if row.step > 0 and not self.n_affordable(row, limits, spent):
                     closed = replace(row, open=False, asking=0, lease=None, expires=None)
-                    record.save(closed, closed.round.to_json())
+                    record.save(closed)

@@ -5,7 +5,7 @@ the cost of the model's answers, each given before its example was learned.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -41,7 +41,8 @@ class Remarks:
 
     >>> remarks = Remarks()
     >>> flagged = Event("flagged", 3.0, "ada", example=7, body={"question": 1, "note": "two topics"}, id=4)
-    >>> remarks.take_in([flagged, Event("skipped", 3.0, "ada", example=7, body={"questions": [1, 2]}, id=5)])
+    >>> remarks.take_in(flagged)
+    >>> remarks.take_in(Event("skipped", 3.0, "ada", example=7, body={"questions": [1, 2]}, id=5))
     >>> [flag.body["note"] for flag in remarks.flags.values()], sorted(remarks.skipped_by("ada"))
     (['two topics'], [1, 2])
     """
@@ -52,12 +53,8 @@ class Remarks:
         self._in_skips: set[int] = set()  # questions that an annotator skipped; most never are
         self._notes: deque[Event] = deque(maxlen=_NOTES)
 
-    def take_in(self, events: Iterable[Event]) -> None:
-        """Follow events, in order."""
-        for event in events:
-            self._take_in(event)
-
-    def _take_in(self, event: Event) -> None:
+    def take_in(self, event: Event) -> None:
+        """Follow an event."""
         body, who = event.body, event.who or ""
         if event.kind == FLAGGED:
             self.flags[event.id] = event
@@ -110,7 +107,7 @@ class ReviewBook:
 
     >>> book = ReviewBook()
     >>> body = {"costs": {"cat": 0.5, "dog": 0.0}, "gold": True}
-    >>> book.take_in([Event("settled", 1.0, example=7, body=body, id=3)], [[]])
+    >>> book.take_in(Event("settled", 1.0, example=7, body=body, id=3), [])
     >>> book.gold[7]
     {'cat': 0.5, 'dog': 0.0}
     """
@@ -118,12 +115,8 @@ class ReviewBook:
     answers: dict[int, str] = field(default_factory=dict)  # example -> the label of the least known cost
     gold: dict[int, dict[str, float]] = field(default_factory=dict)  # example -> the costs that annotators should give
 
-    def take_in(self, events: Iterable[Event], rounds: Iterable[list[Decided]]) -> None:
-        """Follow events and the rounds that each of them teaches, in order."""
-        for event, decided in zip(events, rounds, strict=True):
-            self._take_in(event, decided)
-
-    def _take_in(self, event: Event, decided: list[Decided]) -> None:
+    def take_in(self, event: Event, decided: list[Decided]) -> None:
+        """Follow an event and the rounds that it teaches."""
         body, example = event.body, event.example
         if event.kind == RETIRED and not body.get("back"):
             for place in body["examples"]:

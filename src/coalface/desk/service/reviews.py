@@ -31,7 +31,6 @@ from coalface.desk.service.agreements import Agreements
 from coalface.desk.service.messages import Time
 from coalface.desk.service.overview import predictions
 from coalface.desk.service.project_state import ProjectState
-from coalface.desk.service.shown import states_of
 from coalface.errors import InputError
 from coalface.learner import CoalClassifier, possible_savings
 from coalface.rounds import Costs, Event, Round
@@ -209,7 +208,7 @@ class Reviews:
             places = self._with_text(places, wanted.text.strip())
         if wanted.state:
             listed = list(places)
-            states = states_of(self._state, listed)
+            states = self._state.pool_states(listed)
             fitting = _UNFINISHED if wanted.state == "unfinished" else (wanted.state,)
             places = [place for place in listed if states[place] in fitting]
         return self._ordered(list(places), wanted.order)
@@ -253,7 +252,7 @@ class Reviews:
 
     def _lines(self, places: list[int]) -> list[Listed]:
         state, pool, counters = self._state, self._state.project.pool, self._state.counters
-        states, flags = states_of(state, places), [flag.example for flag in counters.remarks.flags.values()]
+        states, flags = state.pool_states(places), [flag.example for flag in counters.remarks.flags.values()]
         lines = []
         for place in places:
             given = counters.costs_about(place, state.project.labels)

@@ -25,13 +25,12 @@ from coalface.desk.service.messages import (
     Expected,
     LogEvent,
     Overview,
-    PoolState,
     Question,
     Remark,
     reason_in_words,
 )
 from coalface.desk.service.model import decide_again, scan
-from coalface.desk.service.overview import expected_spending, look_ahead, overview_of, predictions
+from coalface.desk.service.overview import expected_spending, overview_of, predictions
 from coalface.desk.service.project_state import ProjectState
 from coalface.desk.service.queue import QuestionQueue
 from coalface.errors import InputError
@@ -45,6 +44,7 @@ class DeskViews:
 
     state: ProjectState
     store: Store
+    _queue: QuestionQueue
     access: AccessTables  # who may enter: tokens and the sessions of browsers
 
     _closed = False
@@ -111,9 +111,7 @@ class DeskViews:
     def overview(self) -> Overview:
         """Everything the dashboard shows."""
         state, progress = self._live, self.progress()
-        ahead = look_ahead(self.project, state.model.learner, state.counters, progress)  # others go on meanwhile
-        with state.lock:
-            found = overview_of(self.project, state.model, state.counters, progress, ahead)
+        found = overview_of(state, progress)
         return replace(found, annotators=[_with_alpha(state, row) for row in found.annotators])
 
     def expected(self) -> Expected | None:
@@ -191,7 +189,7 @@ class DeskViews:
         with state.lock:
             pool = state.project.pool
             places = np.asarray(pool.order[turn : turn + limit]).tolist()
-            states = states_of(state, places)
+            states = state.pool_states(places)
             return [
                 ExampleState(pool.example_id(place), at, states[place]) for at, place in enumerate(places, turn + 1)
             ]
@@ -229,28 +227,27 @@ class DeskViews:
             reasons["perhaps later" if label in question.ranges else worse].append(label)
         return {reason: labels for reason, labels in reasons.items() if labels}
 
+    def _question(self, row: QuestionRow) -> Question:
+        """A leased question, for its holder."""
+        project, queue = self.project, self._queue
+        asks_truth = queue.asks_truth(row.round)
+        return Question(
+            id=f"{row.number}.{row.step}",
+            example_id=project.pool.example_id(row.example),
+            content=project.pool.content(row.example),
+            labels=project.offered if asks_truth else queue.labels_asked(row),
+            known=_own_costs(self.state, row),
+            lease_id=row.lease or "",
+            expires_at=row.expires or 0.0,
+            ranges=dict(row.round.ranges),
+            reason=reason_in_words(row.round),
+            true_label=asks_truth,
+            later=[] if asks_truth else queue.later(row),
+        )
+
     def settle(self) -> None:
         """Wait until the model agrees with the log."""
         self._live.model.settle()
-
-
-def question_of(state: ProjectState, queue: QuestionQueue, row: QuestionRow) -> Question:
-    """A leased question, for its holder."""
-    project, asks_truth = state.project, queue.asks_truth(row.round)
-    labels = project.offered if asks_truth else queue.labels_asked(row)
-    return Question(
-        id=f"{row.number}.{row.step}",
-        example_id=project.pool.example_id(row.example),
-        content=project.pool.content(row.example),
-        labels=list(labels),
-        known=_own_costs(state, row),
-        lease_id=row.lease or "",
-        expires_at=row.expires or 0.0,
-        ranges=dict(row.round.ranges),
-        reason=reason_in_words(row.round),
-        true_label=asks_truth,
-        later=[] if asks_truth else queue.later(row),
-    )
 
 
 def _own_costs(state: ProjectState, row: QuestionRow) -> dict[str, float | None]:
@@ -295,20 +292,6 @@ def _with_alpha(state: ProjectState, row: AnnotatorRow) -> AnnotatorRow:
     found = state.agreement(row.name)
     known = math.isfinite(found.alpha)
     return replace(row, alpha=EstimatedMean(found.alpha, found.low, found.high, found.examples) if known else None)
-
-
-def states_of(state: ProjectState, places: list[int]) -> dict[int, PoolState]:
-    """The states of examples: retired, closed, undecided, open or passed."""
-    counters, pool, in_question = state.counters, state.project.pool, state.store.in_question(places)
-
-    def of(place: int) -> PoolState:
-        if counters.is_known(place):
-            return "retired" if place in counters.retired else "closed"
-        if pool.turn(place) > counters.cursor:
-            return "undecided"
-        return "open" if place in in_question else "passed"
-
-    return {place: of(place) for place in places}
 
 
 def _as_of_now(state: ProjectState, row: QuestionRow) -> Round:

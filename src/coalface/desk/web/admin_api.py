@@ -21,7 +21,7 @@ from coalface.desk.service.messages import (
     Remark,
     TokenView,
 )
-from coalface.desk.service.pool_changes import Added, records_of
+from coalface.desk.service.pool_changes import Added
 from coalface.desk.web import api_models as models
 from coalface.desk.web.api import ApiRoutes, NamedDesk, page_by_name, page_of
 from coalface.desk.web.auth import Engineer, engineer_of_api
@@ -155,7 +155,10 @@ def _attachment(name: str) -> str:
 @admin_api.post("/projects/{project}/examples", status_code=201)
 def _add_examples(caller: Engineer, desk: NamedDesk, body: models.ExamplesBody) -> Added:
     """Add examples to the pool. Those that it has already, with the same content, are left as they are."""
-    records, features = records_of(body.examples)
+    features = (
+        [one.get("features", ()) for one in body.examples] if any("features" in one for one in body.examples) else None
+    )
+    records = [{name: value for name, value in one.items() if name != "features"} for one in body.examples]
     return desk.curation.add_examples(records, caller.name, features=features, first=body.first)
 
 
