@@ -18,8 +18,7 @@ from coalface.models import CommitteeModel, CostModel
 from coalface.rounds import Ledger, Queries
 from coalface.routing.outcomes import OutcomeColumns, Outcomes
 from coalface.routing.prices import ModelPrices, Price, checked_weight, offsets_of, priced, within_reach
-from coalface.routing.routes import Routes
-from coalface.routing.trade_off import TradeOff
+from coalface.routing.trade_off import Routes, TradeOff
 
 _KIND = "router"
 _UNKNOWN_LOSS = 0.5  # of a model without any answered outcome, as in ``CoalClassifier.predict``

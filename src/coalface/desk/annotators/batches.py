@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from coalface.buying import AnnotatorError, reply_of
 from coalface.data import lines_of_file
@@ -22,6 +22,10 @@ from coalface.files import atomic_write
 _MOST_QUESTIONS = 50_000  # in one file, as providers allow
 
 
+# to which question, under which lease, and the reply as programs give it
+BatchAnswer: TypeAlias = tuple[str, str, dict[str, Any]]
+
+
 class _BatchForm(Protocol):
     """How questions are written and answers are read; each line names its question and lease."""
 
@@ -29,18 +33,9 @@ class _BatchForm(Protocol):
         """The line of a question."""
         ...
 
-    def answer(self, line: dict[str, Any], asked: Callable[[str, str], list[str]]) -> "BatchAnswer | None":
+    def answer(self, line: dict[str, Any], asked: Callable[[str, str], list[str]]) -> BatchAnswer | None:
         """The answer in a line; None if it has none. ``asked(question, lease)`` gives the labels asked about."""
         ...
-
-
-@dataclass(frozen=True)
-class BatchAnswer:
-    """One answer: to which question, under which lease, and the reply as programs give it."""
-
-    question_id: str
-    lease_id: str
-    reply: dict[str, Any]
 
 
 class OwnForm:
@@ -63,7 +58,7 @@ class OwnForm:
             return None
         if "costs" in given and not isinstance(given["costs"], dict):
             raise InputError(f'"costs" must be an object of label: cost, got {json.dumps(given["costs"])[:60]}.')
-        return BatchAnswer(question_id, lease_id, reply_of(given))
+        return question_id, lease_id, reply_of(given)
 
 
 @dataclass
@@ -136,13 +131,14 @@ def _take_line(desk: Desk, name: str, text: str, form: _BatchForm, taken: _Taken
     if found is None:
         taken.unanswered += 1
         return
-    known = desk.has_answer(name, f"{found.lease_id}:{found.question_id}")
+    question_id, lease_id, reply = found
+    known = desk.has_answer(name, f"{lease_id}:{question_id}")
     try:
-        receipt = desk.answer_reply(name, found.question_id, found.lease_id, found.reply)
+        receipt = desk.answer_reply(name, question_id, lease_id, reply)
     except ConflictError:
         if known:
             raise ConflictError(
-                f"question {found.question_id} was answered by an earlier line, and this one differs. Nothing changed."
+                f"question {question_id} was answered by an earlier line, and this one differs. Nothing changed."
             ) from None
         raise
     if receipt.follow_up is not None:

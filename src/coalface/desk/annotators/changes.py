@@ -15,11 +15,10 @@ import numpy as np
 
 from coalface.data import read_cost_matrix
 from coalface.desk.log.ownership import opening
-from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import read_features
 from coalface.desk.project.label_history import project_now
 from coalface.desk.project.project import Project
-from coalface.desk.project.sources import read_costs, read_examples, read_records
+from coalface.desk.project.sources import ColumnRoles, read_costs, read_examples, read_records
 from coalface.desk.service.desk import Desk
 from coalface.errors import InputError
 from coalface.rounds import LabelChange

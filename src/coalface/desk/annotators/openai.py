@@ -139,7 +139,7 @@ class OpenAIForm:
         if self._prices != Prices():
             tokens = (usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0)
             reply["price"] = self._prices.of(*tokens)
-        return BatchAnswer(question_id, lease_id, reply)
+        return question_id, lease_id, reply
 
     def _form(self, text: str) -> CostForm | TruthForm:
         """The form of a reply: a true label, or costs of the labels that it has; first names stay valid."""

@@ -21,7 +21,7 @@ from coalface.data import (
     fits,
     kinds,
 )
-from coalface.desk.project.columns import ColumnRoles
+from coalface.desk.project.sources import ColumnRoles
 from coalface.errors import FileFormatError, InputError
 
 SAMPLE = 2000  # examples that decide how columns are encoded

@@ -13,10 +13,9 @@ from scipy.sparse import csr_array, vstack
 
 from coalface.data import Encoder, Examples, checked_examples
 from coalface.desk.log.events import ADDED
-from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import Content, encoded, thumbnails
 from coalface.desk.project.pool_files import ARRAYS, DTYPES, GROWING, IMAGES, LINES, Sizes, append, hash_of, line_of
-from coalface.desk.project.sources import GivenExample, content_of
+from coalface.desk.project.sources import ColumnRoles, GivenExample, content_of
 from coalface.errors import FileFormatError, InputError, UnknownIdError, in_one_line, listed, shortened
 from coalface.rounds import Event, EventLog
 

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data import Encoder, Examples, SentenceEmbedder
-from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import SAMPLE, SIDE, encoded, new_encoder, thumbnails
-from coalface.desk.project.sources import GivenExample
+from coalface.desk.project.sources import ColumnRoles, GivenExample
 from coalface.errors import InputError
 from coalface.files import sync_folder
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from coalface.data import MINILM, Examples, SentenceEmbedder, checked_examples, is_number, read_cost_matrix
 from coalface.desk.log.ownership import claim, claim_empty, new_id, opening, refuse_missing
 from coalface.desk.log.store import Store
-from coalface.desk.project.columns import ColumnRoles
 from coalface.desk.project.features import read_features
 from coalface.desk.project.guidelines import Guidelines
 from coalface.desk.project.labels import error_costs, read_labels, write_error_costs
@@ -34,7 +33,7 @@ from coalface.desk.project.settings_file import (
     write_settings,
     written_plain,
 )
-from coalface.desk.project.sources import Source, read_examples, read_records
+from coalface.desk.project.sources import ColumnRoles, Source, read_examples, read_records
 from coalface.desk.project.spending import Limits
 from coalface.errors import CoalfaceError, FileFormatError, InputError
 from coalface.files import new_folder, refuse_used

@@ -117,11 +117,8 @@ class Limits:
         >>> Limits(costs=100).tightened({"costs": 20, "examples": 5}, Spent(examples=30, costs=90)).budget
         {'examples': 35.0, 'costs': 100.0}
         """
-        least: dict[str, float] = {}
-        for name, more in by.items():
-            whole = getattr(self, name)
-            total = getattr(spent, name) + float(more)
-            least[name] = float(total if whole is None else min(whole, total))
+        totals = {name: (getattr(self, name), getattr(spent, name) + float(more)) for name, more in by.items()}
+        least: dict[str, float] = {name: min(x for x in both if x is not None) for name, both in totals.items()}
         return replace(self, **least)
 
     def plain(self) -> dict[str, float]:

@@ -15,27 +15,11 @@ import numpy as np
 from coalface.data import Agreement
 from coalface.data.agreement import agreement
 from coalface.desk.service.counters import Counters
-from coalface.errors import InputError, counted
+from coalface.errors import counted
 
 _OFTEN = 100  # with many comparisons, computed again after 1 % more
 FEWEST = 20  # examples that a judge and people answered before its gate can open
 _Units = Mapping[tuple[int, str], Mapping[str, float]]
-
-
-def checked_gate(gate: float, overlap: float) -> float:
-    """The gate, from 0 for none to below 1; people can only check a judge on examples that both see.
-
-    >>> checked_gate(0.6, overlap=1.2)
-    0.6
-    """
-    if not 0.0 <= gate < 1.0:
-        raise InputError(f"The agreement must be at least 0, for no gate, and below 1, got {gate!r}. 0.6 is usual.")
-    if gate and overlap == 1:
-        raise InputError(
-            "A judge can be checked only on examples that people see too, but overlap is 1. "
-            "Set overlap in project.toml to 1.2, for a fifth of the examples, or more."
-        )
-    return float(gate)
 
 
 @dataclass(frozen=True)

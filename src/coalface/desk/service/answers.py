@@ -11,16 +11,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from coalface.desk.log.events import ANSWERED, FLAGGED, RESUMED, SKIPPED, UNDONE, learned_answers, valid_answers
+from coalface.desk.log.events import ANSWERED, UNDONE, learned_answers, valid_answers
 from coalface.desk.log.store import QuestionRow
 from coalface.desk.project.spending import Limits, Spent
 from coalface.desk.service.checks import (
     GivenAnswer,
-    checked_text,
     checked_ttl,
     parsed_answer,
     parsed_question,
-    refuse_costs,
 )
 from coalface.desk.service.messages import Question, Receipt
 from coalface.desk.service.project_state import Recording
@@ -30,7 +28,6 @@ from coalface.errors import ConflictError, UnknownIdError
 from coalface.rounds import Event
 
 _NO_LIMITS = Limits()
-_NO_NOTE = "note must say something. Write why you flag or skip the example."
 _COUNTED = ("question", "step", "asked", "costs", "price")  # parts of an answer that the counters subtract
 
 
@@ -52,8 +49,7 @@ class AnswerIntake(DeskViews):
         ref = f"answer:{given.annotator}:{given.key}"
         earlier, lease, past, row = state.store.situation(number, ref, f"lease:{given.lease_id}")
         if not given.whole and (state.project.true_label or (row is not None and row.round.ask_truth)):
-            refuse_costs(given.costs)
-            given = replace(given, costs={}, whole=True, ahead=())
+            given = given.without_costs()
         if earlier is not None:
             return self._again(earlier, given, row)
         lease = _own_lease(lease, given.lease_id, given.annotator)
@@ -178,52 +174,6 @@ class AnswerIntake(DeskViews):
                     self.store.change(record.connection, row.number, lease=None, holder=None, expires=None)
                     body = {"question": row.number, "step": row.step, "until": row.expires}
                     record.add("released", body, annotator, row.example)
-
-    # -- skips and flags ------------------------------------------------------------------------
-
-    def skip(self, lease_id: str, annotator: str, note: str | None = None) -> None:
-        """Leave a question, and its copies, to other annotators, at no cost; this annotator does not get it again.
-
-        >>> from tempfile import TemporaryDirectory
-        >>> from coalface.desk.service.desk import Desk, Project
-        >>> with TemporaryDirectory() as folder:
-        ...     desk = Desk(Project.create(f"{folder}/mail", [{"text": "hi"}], labels=["delivery", "refund"]))
-        ...     desk.skip(desk.lease("ada").lease_id, "ada")
-        ...     desk.lease("ada").reason, desk.lease("bob").example_id == desk.held("bob")[0].example_id
-        ...     desk.close()
-        ('skipped', True)
-        """
-        said = None if note is None else checked_text(note, _NO_NOTE)
-        with self._live.lock:
-            lease, store = self._lease_of(lease_id, annotator), self.store
-            row = store.question(lease.body["question"])
-            if row is None or not row.open or row.number in self.state.counters.remarks.skipped_by(annotator):
-                return
-            with self.state.recording() as record:
-                if row.lease == lease_id:
-                    store.change(record.connection, row.number, lease=None, holder=None, expires=None)
-                numbers = [row.number, *(copy.number for copy in store.copies(row) if copy.open)]
-                body = {"question": row.number, "step": row.step, "questions": numbers, "until": row.expires}
-                record.add(SKIPPED, body | ({"note": said} if said else {}), annotator, row.example)
-
-    def resume(self, annotator: str, *, last: bool = False) -> bool:
-        """Take back the last skip of an annotator, or all; whether there was one."""
-        with self._live.lock:
-            skips = self.state.counters.remarks.skips_of(annotator)
-            if skips:
-                with self.state.recording() as record:
-                    record.add(RESUMED, {"skips": skips[-1:] if last else skips}, annotator)
-            return bool(skips)
-
-    def flag(self, lease_id: str, annotator: str, note: str) -> None:
-        """Flag the example of a question, which stays one, for an engineer; the same flag again changes nothing."""
-        said = checked_text(note, _NO_NOTE)
-        with self._live.lock:
-            lease = self._lease_of(lease_id, annotator)
-            known = self.state.counters.remarks.flags.values()
-            if (annotator, lease.example, said) not in {(one.who, one.example, one.body["note"]) for one in known}:
-                with self.state.recording() as record:
-                    record.add(FLAGGED, {"question": lease.body["question"], "note": said}, annotator, lease.example)
 
     def _lease_of(self, lease_id: str, annotator: str) -> Event:
         return _own_lease(self.state.log.named(f"lease:{lease_id}"), lease_id, annotator)

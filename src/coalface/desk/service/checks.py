@@ -1,7 +1,6 @@
 """The input of a desk's callers, checked where it comes in: ids, keys, names, times and prices."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from coalface.data import is_number
@@ -49,6 +48,15 @@ class GivenAnswer:
             checked_text(note)
         said = {name: value for name, value in (("note", note), ("price", price)) if value is not None}
         return cls(annotator, parsed_question(question_id), lease_id, checked_name("key", key), said, seconds)
+
+    def without_costs(self) -> "GivenAnswer":
+        """The same to a question for the true label; an InputError if it gives costs."""
+        for label, cost in self.costs.items():
+            if cost is not None:
+                raise InputError(
+                    f"The question is for the true label, got the cost of {label!r}. Send the label instead."
+                )
+        return replace(self, costs={}, whole=True, ahead=())
 
 
 def parsed_question(question_id: str) -> tuple[int, int]:
@@ -118,10 +126,3 @@ def can_store(text: str) -> bool:
 def is_event_number(text: str) -> bool:
     """Whether a text is the number of an event, or of a question, as the database may count."""
     return text.isascii() and text.isdigit() and len(text) < 18
-
-
-def refuse_costs(given: Mapping[str, float | None]) -> None:
-    """Refuse costs in the answer to a question for the true label."""
-    for label, cost in given.items():
-        if cost is not None:
-            raise InputError(f"The question is for the true label, got the cost of {label!r}. Send the label instead.")

@@ -10,14 +10,13 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from coalface.desk.log.events import JUDGE, LABELS, RESOLVED
+from coalface.desk.log.events import FLAGGED, JUDGE, LABELS, RESOLVED, RESUMED, SKIPPED
 from coalface.desk.log.ownership import sole_use
 from coalface.desk.log.store import Store
 from coalface.desk.project.label_history import checked_change
 from coalface.desk.project.project import Project
-from coalface.desk.service.agreements import checked_gate
 from coalface.desk.service.answers import AnswerIntake
-from coalface.desk.service.checks import GivenAnswer, checked_annotator, checked_ttl
+from coalface.desk.service.checks import GivenAnswer, checked_annotator, checked_text, checked_ttl
 from coalface.desk.service.curation import Curation
 from coalface.desk.service.messages import NoQuestion, Question, Receipt
 from coalface.desk.service.project_state import ProjectState, SteadyClock
@@ -25,6 +24,8 @@ from coalface.desk.service.queue import LEASE, MOST_HELD, QuestionQueue
 from coalface.desk.service.reviews import Reviews
 from coalface.errors import InputError, UnknownIdError
 from coalface.rounds import RENAME, LabelChange
+
+_NO_NOTE = "note must say something. Write why you flag or skip the example."
 
 
 class Desk(AnswerIntake):
@@ -118,6 +119,51 @@ class Desk(AnswerIntake):
         """The questions that this annotator holds now, the newest lease first."""
         return [self._question(row) for row in self.store.held(annotator, self._live.clock())]
 
+    # -- skips and flags ------------------------------------------------------------------------
+
+    def skip(self, lease_id: str, annotator: str, note: str | None = None) -> None:
+        """Leave a question, and its copies, to other annotators, at no cost; this annotator does not get it again.
+
+        >>> from tempfile import TemporaryDirectory
+        >>> with TemporaryDirectory() as folder:
+        ...     desk = Desk(Project.create(f"{folder}/mail", [{"text": "hi"}], labels=["delivery", "refund"]))
+        ...     desk.skip(desk.lease("ada").lease_id, "ada")
+        ...     desk.lease("ada").reason, desk.lease("bob").example_id == desk.held("bob")[0].example_id
+        ...     desk.close()
+        ('skipped', True)
+        """
+        said = None if note is None else checked_text(note, _NO_NOTE)
+        with self._live.lock:
+            lease, store = self._lease_of(lease_id, annotator), self.store
+            row = store.question(lease.body["question"])
+            if row is None or not row.open or row.number in self.state.counters.remarks.skipped_by(annotator):
+                return
+            with self.state.recording() as record:
+                if row.lease == lease_id:
+                    store.change(record.connection, row.number, lease=None, holder=None, expires=None)
+                numbers = [row.number, *(copy.number for copy in store.copies(row) if copy.open)]
+                body = {"question": row.number, "step": row.step, "questions": numbers, "until": row.expires}
+                record.add(SKIPPED, body | ({"note": said} if said else {}), annotator, row.example)
+
+    def resume(self, annotator: str, *, last: bool = False) -> bool:
+        """Take back the last skip of an annotator, or all; whether there was one."""
+        with self._live.lock:
+            skips = self.state.counters.remarks.skips_of(annotator)
+            if skips:
+                with self.state.recording() as record:
+                    record.add(RESUMED, {"skips": skips[-1:] if last else skips}, annotator)
+            return bool(skips)
+
+    def flag(self, lease_id: str, annotator: str, note: str) -> None:
+        """Flag the example of a question, which stays one, for an engineer; the same flag again changes nothing."""
+        said = checked_text(note, _NO_NOTE)
+        with self._live.lock:
+            lease = self._lease_of(lease_id, annotator)
+            known = self.state.counters.remarks.flags.values()
+            if (annotator, lease.example, said) not in {(one.who, one.example, one.body["note"]) for one in known}:
+                with self.state.recording() as record:
+                    record.add(FLAGGED, {"question": lease.body["question"], "note": said}, annotator, lease.example)
+
     def resolve(self, flag: int, who: str | None = None) -> None:
         """Record that an engineer has dealt with a flag."""
         with self._live.lock:
@@ -136,7 +182,7 @@ class Desk(AnswerIntake):
         checked_annotator(name)
         with self._live.lock:
             known = self._live.counters.judges
-            wanted = known.get(name, 0.0) if gate is None else checked_gate(gate, self.project.overlap)
+            wanted = known.get(name, 0.0) if gate is None else _checked_gate(gate, self.project.overlap)
             if known.get(name) != wanted:
                 with self._live.recording() as record:
                     record.add(JUDGE, {"gate": wanted}, name)
@@ -217,3 +263,19 @@ class Desk(AnswerIntake):
                     self._queue.rename(record, change.label, change.new_name)
                 record.add(LABELS, change.to_json(), who)
             return self.project
+
+
+def _checked_gate(gate: float, overlap: float) -> float:
+    """The gate, from 0 for none to below 1; people can only check a judge on examples that both see.
+
+    >>> _checked_gate(0.6, overlap=1.2)
+    0.6
+    """
+    if not 0.0 <= gate < 1.0:
+        raise InputError(f"The agreement must be at least 0, for no gate, and below 1, got {gate!r}. 0.6 is usual.")
+    if gate and overlap == 1:
+        raise InputError(
+            "A judge can be checked only on examples that people see too, but overlap is 1. "
+            "Set overlap in project.toml to 1.2, for a fifth of the examples, or more."
+        )
+    return float(gate)

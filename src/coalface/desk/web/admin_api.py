@@ -25,7 +25,7 @@ from coalface.desk.service.pool_changes import Added
 from coalface.desk.web import api_models as models
 from coalface.desk.web.api import ApiRoutes, NamedDesk, page_by_name, page_of
 from coalface.desk.web.auth import Engineer, engineer_of_api
-from coalface.desk.web.people import revoke
+from coalface.desk.web.pages import revoke
 from coalface.rounds import change_of
 from coalface.web.tokens import check_person, new_token
 

@@ -7,7 +7,7 @@ have a role in each of several projects, with one token.
 import hmac
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from hashlib import blake2b
 from ipaddress import IPv6Network, ip_address
 from typing import Annotated
@@ -244,26 +244,6 @@ def _member(request: Request, caller: Caller) -> Caller:
     return caller
 
 
-async def engineer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> Caller:
-    """The caller, who must be an engineer."""
-    return only_engineers(caller)
-
-
-async def reviewer_of_api(caller: Annotated[Caller, Depends(caller_of_api)]) -> Caller:
-    """The caller, who must be a reviewer or an engineer."""
-    return _only_reviewers(caller)
-
-
-async def _engineer_of_page(caller: Annotated[Caller, Depends(_caller_of_page)]) -> Caller:
-    """The caller of a page, who must be an engineer."""
-    return only_engineers(caller)
-
-
-async def _reviewer_of_page(caller: Annotated[Caller, Depends(_caller_of_page)]) -> Caller:
-    """The caller of a page, who must be a reviewer or an engineer."""
-    return _only_reviewers(caller)
-
-
 def _only_reviewers(caller: Caller) -> Caller:
     """The caller; a HTTPException if it is an annotator."""
     if not caller.may_review:
@@ -295,9 +275,19 @@ async def refuse_other_sites(request: Request) -> None:
         raise HTTPException(403, _FOREIGN_FORM)
 
 
+def _checked(caller_of: Callable[..., Caller], check: Callable[[Caller], Caller]) -> Callable[..., Awaitable[Caller]]:
+    """The caller, who must pass the check of a role."""
+
+    async def checked(caller: Annotated[Caller, Depends(caller_of)]) -> Caller:
+        return check(caller)
+
+    return checked
+
+
+engineer_of_api, reviewer_of_api = _checked(caller_of_api, only_engineers), _checked(caller_of_api, _only_reviewers)
 AnyCaller = Annotated[Caller, Depends(caller_of_api)]
 Engineer = Annotated[Caller, Depends(engineer_of_api)]
 Reviewer = Annotated[Caller, Depends(reviewer_of_api)]
 PageCaller = Annotated[Caller, Depends(_caller_of_page)]
-PageEngineer = Annotated[Caller, Depends(_engineer_of_page)]
-PageReviewer = Annotated[Caller, Depends(_reviewer_of_page)]
+PageEngineer = Annotated[Caller, Depends(_checked(_caller_of_page, only_engineers))]
+PageReviewer = Annotated[Caller, Depends(_checked(_caller_of_page, _only_reviewers))]

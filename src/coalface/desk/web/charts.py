@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from coalface.learner import Interval
@@ -31,13 +31,11 @@ class _Axes:
 
     x: tuple[float, float]
     y: tuple[float, float]
-    width: float = field(default=WIDTH)
-    height: float = field(default=HEIGHT)
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         (left, right), (bottom, top) = self.x, self.y
         across, up = (x - left) / ((right - left) or 1.0), (y - bottom) / ((top - bottom) or 1.0)
-        return round(self.width * across, 1), round(self.height * (1.0 - up), 1)
+        return round(WIDTH * across, 1), round(HEIGHT * (1.0 - up), 1)
 
     def line(self, points: Points) -> str:
         return " ".join(f"{x},{y}" for x, y in (self.at(*point) for point in points))

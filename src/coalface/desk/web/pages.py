@@ -1,4 +1,4 @@
-"""The pages: log in, label, and the dashboard.
+"""The pages: log in, label, the dashboard, and the people of a project with their roles.
 
 They work as plain HTML forms; the script adds keyboard control, drafts and lease renewal.
 """
@@ -12,13 +12,13 @@ from starlette.datastructures import FormData
 
 from coalface.desk.service.checks import is_event_number
 from coalface.desk.service.desk import Desk
-from coalface.desk.service.messages import STOPPED, Answered, NoQuestion
+from coalface.desk.service.messages import STOPPED, Answered, DeskProgress, NoQuestion
 from coalface.desk.web import auth
 from coalface.desk.web.api import AnyDesk, visible_to
 from coalface.desk.web.charts import learning_chart, spending_chart
-from coalface.desk.web.rendering import SentForm, bar, budget_rows, costs_in, page, sent_form, text_in
+from coalface.desk.web.rendering import SentForm, costs_in, page, sent_form, text_in
 from coalface.errors import ConflictError, UnknownIdError
-from coalface.web.tokens import A_MONTH
+from coalface.web.tokens import A_MONTH, ROLES, Caller, check_person, new_token
 
 LEASE_SECONDS = 600.0
 _MOST_REMARKS = 20  # on the dashboard
@@ -94,8 +94,8 @@ def _label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice
         values |= {"why": STOPPED[question.reason], "refresh": refresh, "skipped": question.reason == "skipped"}
         return page(request, "no_question.html", caller, **values)
     shown, project = visible_to(caller, question), desk.project
-    values |= {"question": shown, "key": secrets.token_hex(16), "budget": budget_rows(values["progress"])}
-    values["bars"] = {label: bar(*span, project.cost_bounds) for label, span in shown.ranges.items()}
+    values |= {"question": shown, "key": secrets.token_hex(16), "budget": _budget_rows(values["progress"])}
+    values["bars"] = {label: _bar(*span, project.cost_bounds) for label, span in shown.ranges.items()}
     later = shown.later[:_MOST_LATER]
     shares = project.scale.shares([needless for _, needless in later])
     values["later"] = [(label, share) for (label, _), share in zip(later, shares, strict=True)]
@@ -176,10 +176,10 @@ def _dashboard(request: Request, caller: auth.PageEngineer, desk: AnyDesk) -> Re
     overview = desk.overview()
     bounds = desk.project.cost_bounds
     label_rows = [
-        (row, bar(row.lowest, row.highest, bounds), bar(row.predicted, row.predicted, bounds)[0])
+        (row, _bar(row.lowest, row.highest, bounds), _bar(row.predicted, row.predicted, bounds)[0])
         for row in overview.labels
     ]
-    values: dict[str, Any] = {"overview": overview, "budget": budget_rows(overview.progress), "label_rows": label_rows}
+    values: dict[str, Any] = {"overview": overview, "budget": _budget_rows(overview.progress), "label_rows": label_rows}
     expected = None if overview.expected is None or overview.stopped else overview.expected.costs
     limit = desk.project.limits.costs
     values["learning"] = learning_chart(overview.history, overview.progressive, bounds[0])
@@ -226,3 +226,111 @@ def _seconds(text: str) -> float | None:
 
 def _to(path: str) -> RedirectResponse:
     return RedirectResponse(path, 303)
+
+
+def _bar(lowest: float, highest: float, bounds: tuple[float, float]) -> tuple[float, float]:
+    """The start and the width of a cost range, in percent of the cost scale.
+
+    >>> _bar(1.0, 2.0, (0.0, 4.0))
+    (25.0, 25.0)
+    """
+    floor, ceiling = bounds
+    begin, end = (100.0 * (min(max(cost, floor), ceiling) - floor) / (ceiling - floor) for cost in (lowest, highest))
+    return round(begin, 2), round(end - begin, 2)
+
+
+def _budget_rows(progress: DeskProgress) -> list[tuple[str, float, float | None, float]]:
+    """For each quantity of the budget: its name, the amount spent, the limit, and the share spent in percent.
+
+    >>> _budget_rows(DeskProgress(30, 75, 0.0, {"costs": 150}))
+    [('examples', 30, None, 0.0), ('costs', 75, 150, 50.0)]
+    """
+    spent = {"examples": progress.examples, "costs": progress.costs, "price": progress.price}
+    rows = []
+    for name, amount in spent.items():
+        limit = progress.budget.get(name)
+        if name != "price" or limit is not None or amount:
+            rows.append((name, amount, limit, round(min(100.0 * amount / limit, 100.0), 1) if limit else 0.0))
+    return rows
+
+
+# -- people --------------------------------------------------------------------------------------
+
+
+def revoke(caller: Caller, desk: Desk, name: str) -> None:
+    """Revoke a person's token; engineers cannot revoke their own."""
+    _refuse_self(caller, name, "remove your own token")
+    desk.access.remove_token(name)
+
+
+def _change_role(caller: Caller, desk: Desk, name: str, role: str) -> None:
+    """Give a person another role."""
+    check_person(name, role)
+    _refuse_self(caller, name, "change your own role")
+    desk.access.change_role(name, role)
+
+
+def _strangers(caller: Caller, desks: auth.Desks, desk: Desk) -> dict[str, str]:
+    """People of the caller's other projects who have no access to this one: name and digest of their token."""
+    here = {digest for _, _, digest, _ in desk.access.tokens()}
+    found: dict[str, str] = {}
+    for other in desks:
+        mine = other.access.role_of(caller.digest)
+        if other is not desk and mine is not None and mine[1] == "engineer":
+            found |= {name: digest for name, _, digest, _ in other.access.tokens() if digest not in here}
+    return dict(sorted(found.items()))
+
+
+def _admit(caller: Caller, desks: auth.Desks, desk: Desk, name: str, role: str) -> None:
+    """Let a person of another project in, with the token that they have."""
+    check_person(name, role)
+    known = _strangers(caller, desks, desk)
+    if name not in known:
+        raise UnknownIdError(
+            f"There is no {name!r} in your other projects who lacks access to this one. Make a token for them."
+        )
+    desk.access.admit(name, role, known[name])
+
+
+def _refuse_self(caller: Caller, name: str, what: str) -> None:
+    if name == caller.name:
+        raise HTTPException(409, f"You cannot {what}. Ask another engineer to do it.")
+
+
+@pages.get("/projects/")
+def _all_projects(request: Request, caller: auth.PageCaller) -> Response:
+    """The projects that the caller may see, with the caller's role in each."""
+    mine = request.app.state.authenticator.projects_of(caller)
+    rows = [(desk.project, mine[desk.project.name]) for desk in request.app.state.desks if desk.project.name in mine]
+    return page(request, "projects.html", caller, rows=rows, project=None)
+
+
+@pages.get("/people")
+def _people_page(request: Request, caller: auth.PageEngineer, desk: AnyDesk) -> Response:
+    """Who has access, and forms that change it."""
+    return _people(request, caller, desk)
+
+
+@pages.post("/people")
+def _change_people(request: Request, caller: auth.PageEngineer, desk: AnyDesk, form: SentForm) -> Response:
+    """Make a token, which the response shows once; admit, revoke, or change a role."""
+    what, name, role = text_in(form, "do"), text_in(form, "name").strip(), text_in(form, "role")
+    if what == "add":
+        check_person(name, role)
+        token = new_token()
+        desk.access.add_token(name, role, token)
+        return _people(request, caller, desk, new=(name, token))
+    if what == "admit":
+        _admit(caller, request.app.state.desks, desk, name, role)
+    elif what == "role":
+        _change_role(caller, desk, name, role)
+    elif what == "revoke":
+        revoke(caller, desk, name)
+    return RedirectResponse("/people", 303)
+
+
+def _people(request: Request, caller: Caller, desk: Desk, new: tuple[str, str] | None = None) -> Response:
+    seen = desk.last_seen()
+    rows = [(name, role, created, seen.get(name)) for name, role, _, created in desk.access.tokens()]
+    others = list(_strangers(caller, request.app.state.desks, desk))
+    return page(request, "people.html", caller, rows=rows, roles=ROLES, others=others, new=new)

@@ -14,7 +14,6 @@ from fastapi import Depends, Request, Response
 from fastapi.templating import Jinja2Templates
 from starlette.datastructures import FormData
 
-from coalface.desk.service.messages import DeskProgress
 from coalface.desk.web import auth
 from coalface.errors import InputError, counted
 from coalface.web.middleware import PROJECT
@@ -40,32 +39,6 @@ def error_page(request: Request, status: int, detail: str, headers: Mapping[str,
     """The page of an error."""
     values = {"title": HTTPStatus(status).phrase, "detail": detail}
     return TEMPLATES.TemplateResponse(request, "problem.html", values, status, headers)
-
-
-def bar(lowest: float, highest: float, bounds: tuple[float, float]) -> tuple[float, float]:
-    """The start and the width of a cost range, in percent of the cost scale.
-
-    >>> bar(1.0, 2.0, (0.0, 4.0))
-    (25.0, 25.0)
-    """
-    floor, ceiling = bounds
-    begin, end = (100.0 * (min(max(cost, floor), ceiling) - floor) / (ceiling - floor) for cost in (lowest, highest))
-    return round(begin, 2), round(end - begin, 2)
-
-
-def budget_rows(progress: DeskProgress) -> list[tuple[str, float, float | None, float]]:
-    """For each quantity of the budget: its name, the amount spent, the limit, and the share spent in percent.
-
-    >>> budget_rows(DeskProgress(30, 75, 0.0, {"costs": 150}))
-    [('examples', 30, None, 0.0), ('costs', 75, 150, 50.0)]
-    """
-    spent = {"examples": progress.examples, "costs": progress.costs, "price": progress.price}
-    rows = []
-    for name, amount in spent.items():
-        limit = progress.budget.get(name)
-        if name != "price" or limit is not None or amount:
-            rows.append((name, amount, limit, round(min(100.0 * amount / limit, 100.0), 1) if limit else 0.0))
-    return rows
 
 
 def _short(number: float | None, digits: int = 3) -> str:

@@ -1,14 +1,18 @@
-"""The service: an ASGI application of routes, pages, middleware and webhooks around desks, and how it is served."""
+"""The service: an ASGI application of routes, pages, middleware and webhooks around desks, and how it is served.
+
+Operators ask whether the process is alive, whether it can take answers, and for its numbers for Prometheus.
+"""
 
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.staticfiles import StaticFiles
 
 from coalface.desk.project.project import Project
@@ -17,11 +21,9 @@ from coalface.desk.service.model import teach
 from coalface.desk.service.overview import predictions
 from coalface.desk.web.admin_api import admin_api
 from coalface.desk.web.api import api
-from coalface.desk.web.auth import Authenticator, Desks, cookie_of
-from coalface.desk.web.health import health
+from coalface.desk.web.auth import AnyCaller, Authenticator, Desks, cookie_of
 from coalface.desk.web.label_studio_api import label_studio_api
 from coalface.desk.web.pages import pages
-from coalface.desk.web.people import access_pages
 from coalface.desk.web.rendering import error_page
 from coalface.desk.web.reviewing import review_api, review_pages
 from coalface.desk.web.webhooks import Messenger
@@ -29,6 +31,7 @@ from coalface.errors import InputError
 from coalface.version import __version__
 from coalface.web.http_errors import install_error_handlers
 from coalface.web.logs import configure_logs
+from coalface.web.metrics import MEDIA_TYPE, Metric, gauge, page
 from coalface.web.middleware import (
     BODY_SECONDS,
     LARGEST_BODY,
@@ -42,6 +45,7 @@ from coalface.web.server import ServerOptions, listen, message_if_slow
 
 _STATIC = Path(__file__).parent / "static"
 _DESCRIPTION = "/api/v1/openapi.json"
+_health = APIRouter(include_in_schema=False)
 _OPEN_PATHS = ("/login", "/static/", "/healthz", "/readyz", _DESCRIPTION)
 
 
@@ -95,9 +99,8 @@ def service_of(
     app.include_router(review_api)
     app.include_router(pages)
     app.include_router(review_pages)
-    app.include_router(access_pages)
     app.include_router(label_studio_api)
-    app.include_router(health)
+    app.include_router(_health)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     app.add_middleware(ProjectPaths, names=desks.names)
     app.add_middleware(
@@ -177,3 +180,62 @@ def warm_up(project: Project) -> None:
         teach(learner, pool, [(place, queries.round(place).with_answers(costs)) for place in places.tolist()])
         predictions(project, learner, [{"id": pool.example_id(0)}])  # also where some labels have no answer
     _ = learner.saving_
+
+
+# -- routes for operators -------------------------------------------------------------------------
+
+
+@_health.get("/healthz")
+async def _healthz() -> Response:
+    """Whether the process answers; it says nothing about the database."""
+    return PlainTextResponse("ok\n")
+
+
+@_health.get("/readyz")
+def _readyz(request: Request) -> Response:
+    """Whether answers can be taken now: the database is there and can be read. 503 if not."""
+    problems = [problem for desk in request.app.state.desks if (problem := desk.problem())]
+    return JSONResponse({"ready": not problems, "problems": problems}, 503 if problems else 200)
+
+
+@_health.get("/metrics")
+def _metrics(request: Request, caller: AnyCaller) -> Response:
+    """The numbers of the service, and of the projects in which the caller is an engineer, for Prometheus."""
+    authenticator: Authenticator = request.app.state.authenticator
+    roles = authenticator.projects_of(caller)
+    desks = [desk for desk in request.app.state.desks if roles.get(desk.project.name) == "engineer"]
+    if not desks:
+        raise HTTPException(403, "Only engineers may see this. Send the token of one.")
+    return Response(page(_all_metrics(request, desks)), media_type=MEDIA_TYPE)
+
+
+def _all_metrics(request: Request, desks: Sequence[Desk]) -> Iterator[Metric]:
+    requests: RequestMetrics = request.app.state.metrics
+    yield from requests.metrics()
+    book = request.app.state.connections
+    if book is not None:
+        yield gauge("coalface_connections", "Open connections.", len(book))
+        for name in ("evicted", "timed_out", "refused"):
+            count = float(getattr(book, name))
+            yield Metric(f"coalface_connections_{name}_total", "counter", f"Connections {name}.", [("", {}, count)])
+    for desk in desks:
+        yield from _project_metrics(desk)
+    waiting = sum(messenger.waiting for messenger in request.app.state.messengers)
+    yield gauge("coalface_webhook_waiting", "Events of the logs that the webhook has not got.", waiting)
+
+
+def _project_metrics(desk: Desk) -> Iterator[Metric]:
+    """The numbers of one project; they may be slightly old, because reading them never blocks."""
+    name, progress, signs = desk.project.name, desk.progress(), desk.vital_signs()
+    numbers = {
+        "pool_examples": ("Examples in the pool.", len(desk.project.pool)),
+        "decided_examples": ("Examples that the model has decided.", signs["decided_examples"]),
+        "asked_examples": ("Examples that annotators were asked about.", progress.examples),
+        "answered_costs": ("Costs that annotators were asked for.", progress.costs),
+        "spent_price": ("Money spent on answers.", progress.price),
+        "open_questions": ("Questions that wait for an answer.", signs["open_questions"]),
+        "log_events": ("The number of the last event of the log.", signs["log_events"]),
+        "model_rebuilding": ("1 while the model is rebuilt after an undo.", signs["model_rebuilding"]),
+    }
+    for metric, (help, value) in numbers.items():
+        yield gauge(f"coalface_{metric}", help, float(value), project=name)
