@@ -197,7 +197,7 @@ def label(
         with opening(desk.project.address), progress_bar("Answers") as bar:
             shown = with_expected(lambda answers: bar(answers, limit), desk, as_json=as_json)
             done = Labelling(desk, program, who, limit=limit, rates=allowed, progress=shown, **vars(calls)).run()
-        run = _Run(done, desk.progress(), desk.calls_so_far(), program if model is not None else None, desk.judged(who))
+        run = _Run(done, desk.progress(), desk.state.calls, program if model is not None else None, desk.judged(who))
     show(run.values(), lambda: run.say(folder, who), as_json=as_json)
 
 

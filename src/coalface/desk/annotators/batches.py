@@ -124,7 +124,7 @@ def _take_line(desk: Desk, name: str, text: str, form: _BatchForm, taken: _Taken
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError(f"a line must be a JSON object, got {text[:60]!r}. Correct it.") from None
+        line = None
     if not isinstance(line, dict):
         raise InputError(f"a line must be a JSON object, got {text[:60]!r}. Correct it.")
     found = form.answer(line, lambda question, lease: desk.displayed_labels(name, question, lease))

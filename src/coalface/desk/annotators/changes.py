@@ -100,7 +100,7 @@ def change_project_pool(folder: Path, change: PoolChange) -> dict[str, Counts]:
         everything = [record for records, _ in known for record in records]
         desk.curation.check(everything, [*change.retire, *change.restore], coming)  # before anything is changed
         done = {part: _locally(desk, X, *step) for part, *step in _steps(change, change.add, known)}
-        done["pool"] = {"examples": len(desk.project.pool), "retired": desk.n_retired()}
+        done["pool"] = {"examples": len(desk.project.pool), "retired": len(desk.state.counters.retired)}
         desk.settle()
     return done
 

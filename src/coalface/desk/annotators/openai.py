@@ -15,7 +15,6 @@ from coalface.buying import (
     CostForm,
     InvalidReplyError,
     Judge,
-    Patience,
     Prices,
     Prompt,
     TruthForm,
@@ -50,9 +49,8 @@ def judge_of(
     *,
     price_in: float | None = None,
     price_out: float | None = None,
-    patience: Patience,
     timeout: float = 60.0,
-    max_tokens: int = 2000,
+    **more: Any,
 ) -> Judge:
     """A judge of a project's questions; prices that are not given are those of the project's budget."""
     limits = desk.project.limits
@@ -66,17 +64,8 @@ def judge_of(
             "The project has a budget in money, so an LLM judge needs the prices of a million tokens. "
             "Pass --price-in and --price-out."
         )
-    return Judge(
-        name,
-        model,
-        _endpoint_from(os.environ, timeout),
-        desk.calls(name),
-        prompt=prompt,
-        prices=prices,
-        patience=patience,
-        seed=desk.project.seed,
-        max_tokens=max_tokens,
-    )
+    endpoint, seed = _endpoint_from(os.environ, timeout), desk.project.seed
+    return Judge(name, model, endpoint, desk.calls(name), prompt=prompt, prices=prices, seed=seed, **more)
 
 
 def shown_prompt(project: Project, prompt: Prompt) -> str:

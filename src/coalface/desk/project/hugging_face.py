@@ -38,15 +38,13 @@ def write_dataset(path: Path, lines: Iterator[dict[str, Any]], labels: list[str]
     for name in names:
         cells = [row.get(name) for row in rows]
         if name in ("label", "predicted"):
-            columns[name] = pa.array([None if cell is None else code[cell] for cell in cells], pa.int64())
+            cells, kind = [None if cell is None else code[cell] for cell in cells], pa.int64()
             features[name] = {"names": labels, "_type": "ClassLabel"}
         elif all(cell is None or isinstance(cell, int | float) for cell in cells):
-            columns[name], features[name] = (
-                pa.array([None if c is None else float(c) for c in cells], pa.float64()),
-                _NUMBER,
-            )
+            cells, kind, features[name] = [None if c is None else float(c) for c in cells], pa.float64(), _NUMBER
         else:
-            columns[name], features[name] = pa.array([None if c is None else str(c) for c in cells], pa.string()), _TEXT
+            cells, kind, features[name] = [None if c is None else str(c) for c in cells], pa.string(), _TEXT
+        columns[name] = pa.array(cells, kind)
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps({"info": {"features": features}})})
     parquet.write_table(table, path)
 

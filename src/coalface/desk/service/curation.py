@@ -6,8 +6,8 @@ ones, because its round is counted already.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, NamedTuple
 
 from coalface.desk.log.events import SETTLED, rounds_in
 from coalface.desk.service.checks import checked_name, checked_text
@@ -21,21 +21,13 @@ REVIEW, IMPORT, LABEL_STUDIO = "review", "import", "label-studio"  # the sources
 _BLOCK = 500  # examples settled in one transaction
 
 
-@dataclass(frozen=True)
-class _Settlement:
-    """The costs of one example, checked; empty if what is known is taken back. The same ``key`` counts once."""
+class _Settlement(NamedTuple):
+    """The costs of one example, checked; empty if what is known is taken back. The same ``ref`` counts once."""
 
     example: int
     costs: Costs
-    key: str | None = None
-    truth: str | None = None
-    gold: bool = False
-    more: Mapping[str, Any] = field(default_factory=dict)  # further fields of the event
-
-    @property
-    def ref(self) -> str | None:
-        """Its unique name in the log."""
-        return None if self.key is None else f"settle:{self.key}"
+    more: dict[str, Any]  # further fields of the event
+    ref: str | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +62,7 @@ class Curation(PoolChanges):
             if name in coming:
                 self._named_costs(name, label, costs)
             else:
-                self._imported(name, label, costs, gold=False)
+                self._imported(name, label, costs)
         for name in ids:
             if name not in coming:
                 self._state.project.pool.place(name)
@@ -89,7 +81,8 @@ class Curation(PoolChanges):
 
         Labels that are not mentioned keep their costs. The same ``key`` counts once.
         """
-        one = self._settlement(example_id, label, costs, key=None if key is None else checked_name("key", key))
+        ref = None if key is None else f"settle:{checked_name('key', key)}"
+        one = self._settlement(example_id, label, costs, ref=ref)
         if not one.costs:
             raise InputError("A correction must give at least one cost, or the true label, got none. Give one of them.")
         why = checked_text(reason, "A correction needs a reason, got none. Write why it is right.")
@@ -104,17 +97,19 @@ class Curation(PoolChanges):
         names, (low, high) = [self._state.known_label(label) for label in labels], self._state.project.cost_bounds
         costs = {label: low if label in names else high for label in self._state.project.offered}
         truth = names[0] if len(names) == 1 else None
-        one = self._settlement(example_id, truth, {} if truth else costs, key=f"{LABEL_STUDIO}:{annotation}:{version}")
+        ref = f"settle:{LABEL_STUDIO}:{annotation}:{version}"
+        one = self._settlement(example_id, truth, {} if truth else costs, ref=ref, annotation=annotation)
         with self._state.lock:
-            wanted = [replace(one, more={"annotation": annotation})]
-            return self._settle_all(wanted, who, LABEL_STUDIO, "", replaces=True)
+            return self._settle_all([one], who, LABEL_STUDIO, "", replaces=True)
 
     def withdraw_annotation(self, who: str, annotation: str) -> Settled:
         """Take back what an annotation of Label Studio said, if that still counts."""
         with self._state.lock:
             closed = self._state.counters.closed
             about = [
-                _Settlement(event.example, {}, f"{LABEL_STUDIO}:{annotation}:deleted", more={"annotation": annotation})
+                _Settlement(
+                    event.example, {}, {"annotation": annotation}, f"settle:{LABEL_STUDIO}:{annotation}:deleted"
+                )
                 for event in self._state.log.read(kinds=[SETTLED])
                 if event.example is not None
                 and event.body.get("annotation") == annotation
@@ -122,30 +117,31 @@ class Curation(PoolChanges):
             ]
             return self._settle_all(about[-1:], who, LABEL_STUDIO, "", replaces=True)
 
-    def _imported(self, example_id: str, label: str | None, costs: Mapping[str, Any], *, gold: bool) -> _Settlement:
-        """The costs of an example; an error names the example."""
-        place = self._state.project.pool.place(example_id)
-        return _Settlement(place, *self._named_costs(example_id, label, costs), gold=gold)
-
     def _settlement(
-        self, example_id: str, label: str | None, costs: Mapping[str, Any], *, key: str | None = None
+        self, example_id: str, label: str | None, costs: Mapping[str, Any], *, ref: str | None = None, **more: Any
     ) -> _Settlement:
         """The costs of an example, checked."""
         place = self._state.project.pool.place(example_id)
         known, truth = self._costs(label, costs)
-        return _Settlement(place, known, key, truth)
+        return _Settlement(place, known, more if truth is None else {**more, "truth_given": truth}, ref)
 
-    def _named_costs(
-        self, example_id: str, label: str | None, costs: Mapping[str, Any]
-    ) -> tuple[Costs, None, str | None]:
-        """The costs, no key, and the true label if one is given."""
+    def _imported(
+        self, example_id: str, label: str | None, costs: Mapping[str, Any], *, gold: bool = False
+    ) -> _Settlement:
+        """The costs of an example of a file; an error names the example."""
+        place = self._state.project.pool.place(example_id)
+        known, truth = self._named_costs(example_id, label, costs)
+        more = {} if truth is None else {"truth_given": truth}
+        return _Settlement(place, known, more | ({"gold": True} if gold else {}))
+
+    def _named_costs(self, example_id: str, label: str | None, costs: Mapping[str, Any]) -> tuple[Costs, str | None]:
+        """The checked costs, and the true label if one is given; an error names the example."""
         try:
-            known, truth = self._costs(label, costs)
+            return self._costs(label, costs)
         except UnknownLabelError as problem:
             raise UnknownLabelError(problem.label, self._state.project.labels, of=f"example {example_id!r}") from None
         except InputError as problem:
             raise InputError(f"Example {example_id!r}: {problem}") from None
-        return known, None, truth
 
     def _costs(self, label: str | None, costs: Mapping[str, Any]) -> tuple[Costs, str | None]:
         """The checked costs, and the true label if one is given."""
@@ -203,10 +199,9 @@ class Curation(PoolChanges):
             return False
         before = None if earlier is None else _round_of(state, earlier)
         after = self._after(before, one, who)
-        if one.gold and before is not None and self._is_gold(one.example, before, after):
+        if "gold" in one.more and before is not None and self._is_gold(one.example, before, after):
             return False
-        body = {**after.to_json(), **about, **one.more} | ({"truth_given": one.truth} if one.truth is not None else {})
-        body |= {"gold": True} if one.gold else {}
+        body = {**after.to_json(), **about, **one.more}
         if before is not None and dict(before.costs) == dict(after.costs):
             body["confirms"] = earlier
         elif earlier is not None:

@@ -50,15 +50,14 @@ class Desk(AnswerIntake):
             self.state = ProjectState(project, self.store, clock or SteadyClock())
             self._closing = stack.pop_all()
         self._queue = QuestionQueue(self.state)
-        self._curation, self._reviews = Curation(self.state), Reviews(self.state)
+        self._reviews = Reviews(self.state)
         self._queue.shorten_leases()
         self.state.release_trusted()  # if an earlier process ended before it could
 
     @property
     def curation(self) -> Curation:
         """What engineers and reviewers change without questions: the pool, and costs."""
-        _ = self._live
-        return self._curation
+        return Curation(self._live)
 
     @property
     def reviews(self) -> Reviews:

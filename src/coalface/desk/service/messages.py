@@ -120,6 +120,13 @@ class UndoneView:
 
 
 @dataclass(frozen=True)
+class ChangedView:
+    """How many examples were changed; the others were so already."""
+
+    changed: int
+
+
+@dataclass(frozen=True)
 class Remark:
     """An annotator's note about an example; a ``flag`` waits until an engineer resolves it."""
 
@@ -304,13 +311,6 @@ class NewTokenView(TokenView):
     """A new token, shown only in this response."""
 
     token: str
-
-
-@dataclass(frozen=True)
-class ChangedView:
-    """How many examples were changed; the others were so already."""
-
-    changed: int
 
 
 @dataclass(frozen=True)

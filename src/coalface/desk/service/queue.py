@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
-from coalface.desk.log.events import ASKED, LEASED, STOPPED
+from coalface.desk.log.events import ANSWERED, ASKED, LEASED, STOPPED
 from coalface.desk.log.store import QuestionRow
 from coalface.desk.project.label_history import round_renamed
 from coalface.desk.project.spending import Limits, Spent
@@ -204,13 +204,13 @@ class QuestionQueue:
 
     def _next_gold(self, annotator: str) -> int | None:
         """The first gold example that this annotator has neither answered nor held."""
-        for example in self._state.counters.review.gold:
-            if example in self._state.counters.retired:
-                continue
-            given = self._state.log.about(example)
-            if not any(event.who == annotator and event.kind in ("leased", "answered") for event in given):
-                return example
-        return None
+        counters, log = self._state.counters, self._state.log
+
+        def is_new(example: int) -> bool:
+            given = (event.kind for event in log.about(example) if event.who == annotator)
+            return example not in counters.retired and not {LEASED, ANSWERED}.intersection(given)
+
+        return next(filter(is_new, counters.review.gold), None)
 
     # -- questions as they are now --------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from coalface.buying import CallBook, Calls
+from coalface.buying import Calls
 from coalface.desk.log.access import AccessTables
 from coalface.desk.log.events import ANSWERED, FLAGGED, learned_answers
 from coalface.desk.log.store import QuestionRow, Store
@@ -62,10 +62,6 @@ class DeskViews:
     def project(self) -> Project:
         """The project with its labels as they are now."""
         return self.state.project
-
-    def known_label(self, label: str) -> str:
-        """The label, or the one that had this name when its question was displayed."""
-        return self.state.known_label(label)
 
     def has_answer(self, annotator: str, key: str) -> bool:
         """Whether this annotator has sent an answer with this key."""
@@ -134,18 +130,6 @@ class DeskViews:
         """
         return export(self.project, self._live.log, lambda: self._live.model.settled()[0], form, top)
 
-    def last_event(self) -> int:
-        """The number of the last event of the log."""
-        return self._live.log.last()
-
-    def n_rounds(self) -> int:
-        """How many rounds the model has learned."""
-        return int(self._live.model.learner.round_) - 1
-
-    def n_retired(self) -> int:
-        """How many examples are retired."""
-        return len(self._live.counters.retired)
-
     def last_seen(self) -> dict[str, float | None]:
         """When each annotator was last active."""
         return {name: worker.last_seen for name, worker in self._live.latest_counters.workers.items()}
@@ -158,10 +142,6 @@ class DeskViews:
     def calls(self, name: str) -> Calls:
         """The paid calls of a judge, which the log records."""
         return Calls(self._live, name)
-
-    def calls_so_far(self) -> CallBook:
-        """The sums over the paid calls of judges."""
-        return self._live.calls
 
     def vital_signs(self) -> dict[str, float]:
         """Counts for operators; they may be slightly stale, because reading them never blocks."""

@@ -114,7 +114,7 @@ def _learn(desk: Desk, annotation: Mapping[str, Any], task: Mapping[str, Any], p
     by = annotation.get("completed_by")
     who = f"Label Studio {(by.get('email') or by.get('id')) if isinstance(by, Mapping) else by}".replace(":", " ")
     for label in labels:
-        desk.known_label(label)  # before the task joins the pool
+        desk.state.known_label(label)  # before the task joins the pool
     if not desk.project.pool.has(name):
         desk.curation.add_examples([{**record, desk.project.pool.columns.id: name}], who)
     version = str(annotation.get("updated_at") or annotation.get("created_at") or "1")
@@ -143,7 +143,7 @@ def _doubt(one: Mapping[str, Any]) -> float:
 
 
 def _version(desk: Desk) -> str:
-    return f"coalface-{desk.project.name}-{desk.n_rounds()}"
+    return f"coalface-{desk.project.name}-{int(desk.state.model.learner.round_) - 1}"
 
 
 def _text(body: Mapping[str, Any], name: str) -> str | None:

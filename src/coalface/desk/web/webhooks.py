@@ -81,7 +81,7 @@ class Messenger:
     @property
     def waiting(self) -> int:
         """How many events of the log were not delivered or passed over yet."""
-        return max(self._desk.last_event() - self._delivered, 0)
+        return max(self._desk.store.log.last() - self._delivered, 0)
 
     def _run(self) -> None:
         wait = _POLL
