@@ -102,16 +102,14 @@ class ConnectionBook:
         """Close the connection that can be spared most, of one address if it is given; whether there was one."""
         for standing in (ConnectionState.NEW, ConnectionState.IDLE, ConnectionState.BEGUN):
             longest = next(iter(self._waiting.get((address, standing), ())), None)
-            if longest is not None and self._can_go(longest):
+            if longest is None:
+                continue
+            if standing is not ConnectionState.BEGUN or self.clock() - self._open[longest].since >= self.head_grace:
                 self.evicted += 1
                 self.forget(longest)
                 longest.abort()
                 return True
         return False
-
-    def _can_go(self, connection: "_GuardedProtocol") -> bool:
-        entry = self._open[connection]
-        return entry.standing is not ConnectionState.BEGUN or self.clock() - entry.since >= self.head_grace
 
 
 class _GuardedProtocol(H11Protocol):

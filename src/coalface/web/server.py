@@ -43,7 +43,21 @@ def listen(app: FastAPI, options: ServerOptions, title: str, say: Callable[[str]
     """Serve an app until Ctrl-C or a SIGTERM."""
     book = ConnectionBook(exempt=options.proxy)
     app.state.connections = book
-    server, reasons = _server(app, options, book), list[Exception]()
+    reasons = list[Exception]()
+    server = GuardedServer(
+        app,
+        book,
+        host=options.host,
+        port=options.port,
+        log_config=None,  # of this module
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=options.proxy is not None,  # any other client could forge these headers
+        forwarded_allow_ips=options.proxy,
+        timeout_graceful_shutdown=5,
+        timeout_keep_alive=75,  # longer than clients keep an idle connection, so that they close it
+    )
     with server.config.bind_socket() as socket:
         socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)  # or every other reply waits 40 ms for an acknowledgement
         host = f"[{options.host}]" if ":" in options.host else options.host
@@ -62,23 +76,6 @@ def listen(app: FastAPI, options: ServerOptions, title: str, say: Callable[[str]
             server.run(sockets=[socket])
     if reasons:
         raise reasons[0]
-
-
-def _server(app: FastAPI, options: ServerOptions, book: ConnectionBook) -> GuardedServer:
-    return GuardedServer(
-        app,
-        book,
-        host=options.host,
-        port=options.port,
-        log_config=None,  # of this module
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        proxy_headers=options.proxy is not None,  # any other client could forge these headers
-        forwarded_allow_ips=options.proxy,
-        timeout_graceful_shutdown=5,
-        timeout_keep_alive=75,  # longer than clients keep an idle connection, so that they close it
-    )
 
 
 @contextmanager

@@ -130,8 +130,7 @@ def _locally(desk: Desk, features: Any, route: str, items: Any, more: dict[str, 
     if route == "examples":
         return vars(desk.curation.add_examples(items, features=features, **more))
     if route == "costs":
-        found = desk.curation.import_costs(items, **more)
-        return {"settled": found.settled, "known": found.known}
+        return vars(desk.curation.import_costs(items, **more))
     change = desk.curation.retire_examples if route == "examples:retire" else desk.curation.restore_examples
     return {"changed": change(items, **more)}
 

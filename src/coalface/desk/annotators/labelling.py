@@ -72,7 +72,7 @@ class Labelling:
     def run(self) -> _LabellingResult:
         """Label until no question is left, the budget or the limit is reached, or the annotator keeps failing."""
         before, self._left_over = self.desk.progress().price, self.desk.held(self.name)
-        threads = [threading.Thread(target=self._work_and_report, daemon=True) for _ in range(self.workers)]
+        threads = [threading.Thread(target=self._work, daemon=True) for _ in range(self.workers)]
         for thread in threads:
             thread.start()
         try:
@@ -89,22 +89,19 @@ class Labelling:
         price = self.desk.progress().price - before
         return _LabellingResult(self._answers, self._failures, self._stopped or "", price)
 
-    def _work_and_report(self) -> None:
+    def _work(self) -> None:
         try:
-            self._work()
+            while self._stopped is None:
+                with self._lock:
+                    question = self._next()
+                    if isinstance(question, NoQuestion) and not self._may_wait(question.reason):
+                        self._stopped = self._stopped or question.reason
+                if isinstance(question, Question):
+                    self._ask_about(question)
+                elif question.reason != "looking":
+                    self._pause(_POLL)
         except BaseException as problem:  # the main thread raises it again
             self._problem, self._stopped = self._problem or problem, "failed"
-
-    def _work(self) -> None:
-        while self._stopped is None:
-            with self._lock:
-                question = self._next()
-                if isinstance(question, NoQuestion) and not self._may_wait(question.reason):
-                    self._stopped = self._stopped or question.reason
-            if isinstance(question, Question):
-                self._ask_about(question)
-            elif question.reason != "looking":
-                self._pause(_POLL)
 
     def _next(self) -> Question | NoQuestion:
         """A question that may be asked now, if the limit allows one more answer. The caller holds the lock.

@@ -107,7 +107,8 @@ _USUAL_LIMITS = ArchiveLimits()
 def write_archive(project: Project, store: Store, path: str | os.PathLike[str]) -> None:
     """Write the project, as it is now, to a .zip file that appears whole or not at all."""
     files = [name for name in (LABELS, MATRIX) if (project.folder / name).exists()]
-    files += _pool_files(project.folder)
+    in_pool = (file.relative_to(project.folder).as_posix() for file in (project.folder / POOL).rglob("*"))
+    files += sorted(name for name in in_pool if _POOL_FILE.fullmatch(name))
     settings = (project.folder / SETTINGS).read_text(encoding="utf-8")
     with (
         store.database.one_moment(),
@@ -144,11 +145,6 @@ def read_archive(
     with closing(project.open_store()) as store:
         project.pool.grown(store.log)
     return project
-
-
-def _pool_files(folder: Path) -> list[str]:
-    names = (file.relative_to(folder).as_posix() for file in (folder / POOL).rglob("*"))
-    return sorted(name for name in names if _POOL_FILE.fullmatch(name))
 
 
 def _write_lines(archive: zipfile.ZipFile, name: str, lines: Iterable[dict[str, Any]]) -> None:
@@ -300,7 +296,7 @@ def _check_files(part: ExampleFiles, width: int) -> None:
     arrays = part.arrays
     _refuse_unless(_rises_to(arrays["starts"], len(part.lines)), "starts of lines")
     _refuse_unless(_rises_to(arrays["indptr"], len(arrays["columns"])), "starts of rows")
-    _refuse_unless(_is_within(arrays["columns"], width), "columns")
+    _refuse_unless(all(((block >= 0) & (block < width)).all() for block in _parts(arrays["columns"])), "columns")
     _refuse_unless(all(np.isfinite(block).all() for block in _parts(arrays["values"])), "values")
 
 
@@ -318,10 +314,6 @@ def _rises(numbers: NDArray[Any]) -> bool:
 
 def _rises_to(starts: NDArray[Any], end: int) -> bool:
     return len(starts) > 0 and starts[0] == 0 and starts[-1] == end and _rises(starts)
-
-
-def _is_within(columns: NDArray[Any], width: int) -> bool:
-    return all(((block >= 0) & (block < width)).all() for block in _parts(columns))
 
 
 def _is_permutation(places: NDArray[Any]) -> bool:

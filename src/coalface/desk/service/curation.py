@@ -7,13 +7,12 @@ ones, because its round is counted already.
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from coalface.desk.log.events import SETTLED, rounds_in
 from coalface.desk.service.checks import checked_name, checked_text
-from coalface.desk.service.messages import Unsent
 from coalface.desk.service.pool_changes import PoolChanges
-from coalface.desk.service.project_state import ProjectState, Recording
+from coalface.desk.service.project_state import Recording
 from coalface.errors import ConflictError, InputError, UnknownLabelError
 from coalface.rounds import Costs, Event, Round
 
@@ -36,7 +35,6 @@ class Settled:
 
     settled: int
     known: int
-    events: Annotated[tuple[int, ...], Unsent] = ()
 
 
 class Curation(PoolChanges):
@@ -158,14 +156,14 @@ class Curation(PoolChanges):
         self, wanted: Sequence[_Settlement], who: str | None, source: str, reason: str, *, replaces: bool
     ) -> Settled:
         """Let the costs count, in the order given; without ``replaces``, only those of examples without known costs."""
-        numbers, known = list[int](), 0
+        settled = known = 0
         for start in range(0, len(wanted), _BLOCK):
             with self._state.recording() as record:
                 for one in wanted[start : start + _BLOCK]:
                     if not self._settle(record, one, who, {"source": source, "reason": reason}, replaces=replaces):
                         known += 1
-            numbers += [event.id for event in record.events if event.kind == SETTLED]
-        return Settled(len(numbers), known, tuple(numbers))
+            settled += sum(event.kind == SETTLED for event in record.events)
+        return Settled(settled, known)
 
     def _check_settlements(self, wanted: Sequence[_Settlement]) -> None:
         """Raise an error if an example comes twice or is retired, before anything is settled."""
@@ -197,7 +195,8 @@ class Curation(PoolChanges):
         earlier = state.counters.closed.get(one.example)
         if earlier is not None and not replaces:
             return False
-        before = None if earlier is None else _round_of(state, earlier)
+        known = None if earlier is None else state.log.get(earlier)
+        before = None if known is None else rounds_in(known)[0][1]
         after = self._after(before, one, who)
         if "gold" in one.more and before is not None and self._is_gold(one.example, before, after):
             return False
@@ -230,13 +229,6 @@ class Curation(PoolChanges):
             unasked=tuple(label for label in costs if label not in before.ask),
             by={**before.by, **authors} if costs else {},
         )
-
-
-def _round_of(state: ProjectState, number: int) -> Round:
-    """The round that an event has taught, with the labels' present names."""
-    event = state.log.get(number)
-    assert event is not None
-    return rounds_in(event)[0][1]
 
 
 def _imported(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, str | None, dict[str, Any]]]:

@@ -82,13 +82,15 @@ def _answered_examples(project: Project, log: EventLog) -> Iterator[dict[str, An
     learned = retired_in(log.read(kinds=[RETIRED]))  # those are not exported
     for event, example, closed in _closed(log):
         learned.add(example)
+        events = log.about(example)
         yield {
             "id": project.pool.example_id(example),
             "content": project.pool.content(example),
             "costs": dict(closed.costs),
             "asked": list(closed.asked),
             "audits": {label: closed.propensity[label] for label in closed.asked if label in closed.propensity},
-            **_provenance(log, event, closed.costs),
+            "answers": [_said(one, replaced=is_replaced(one, event, closed.costs)) for one in valid_answers(events)],
+            "corrections": _corrections(events),
             "at": event.at,
             "finished": True,
         }
@@ -126,13 +128,6 @@ def _closed(log: EventLog) -> Iterator[tuple[Event, int, Round]]:
         if event.id not in undone:
             for example, closed in rounds_in(log.as_now(event)):
                 yield event, example, closed
-
-
-def _provenance(log: EventLog, closed: Event, costs: Costs) -> dict[str, Any]:
-    """The answers and corrections that led to the costs of an example."""
-    events = log.about(closed.example or 0)
-    answers = [_said(event, replaced=is_replaced(event, closed, costs)) for event in valid_answers(events)]
-    return {"answers": answers, "corrections": _corrections(events)}
 
 
 def _said(event: Event, *, replaced: bool = False) -> dict[str, Any]:

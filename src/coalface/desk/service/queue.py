@@ -219,7 +219,10 @@ class QuestionQueue:
         state, counters = self._state, self._state.counters
         is_gold = row.example in counters.review.gold
         if not is_gold and (row.example in counters.settled or row.example in counters.retired):
-            self._drop(record, row)
+            if row.step == 0:
+                state.store.remove(record.connection, [row.number])
+            else:
+                state.store.change(record.connection, row.number, open=False, asking=0, lease=None, expires=None)
             return None
         displayed = is_gold or row.step > 0 or row.previous is not None or row.decided == counters.learned
         if displayed or (state.project.overlap > 1 and state.store.copies(row)):  # all copies ask the same
@@ -232,13 +235,6 @@ class QuestionQueue:
         row = replace(row, round=found, asking=self._n_first(found), decided=state.counters.learned)
         state.store.change(record.connection, row.number, round=found.to_json(), asking=row.asking, decided=row.decided)
         return row
-
-    def _drop(self, record: Recording, row: QuestionRow) -> None:
-        """Ask no more about an example whose costs were given without a question, or that is retired."""
-        if row.step == 0:
-            self._state.store.remove(record.connection, [row.number])
-        else:
-            self._state.store.change(record.connection, row.number, open=False, asking=0, lease=None, expires=None)
 
     def _without_retired(self, record: Recording, row: QuestionRow) -> QuestionRow | None:
         """The question without retired labels; None, and it is closed or passed, if it has no others."""

@@ -130,7 +130,12 @@ class ReviewBook:
             if (best := best_label(one.costs)) is not None:
                 self.answers[place] = best
         if event.kind == LABELS and (change := change_in(event)).kind == RENAME:
-            self._rename(change.label, change.new_name)
+            old, new = change.label, change.new_name
+            self.answers = {example: new if label == old else label for example, label in self.answers.items()}
+            self.gold = {
+                example: {new if label == old else label: cost for label, cost in costs.items()}
+                for example, costs in self.gold.items()
+            }
 
     def _follow_gold(self, example: int, body: Mapping[str, object]) -> None:
         costs = body.get("costs")
@@ -138,13 +143,6 @@ class ReviewBook:
             self.gold[example] = {label: float(cost) for label, cost in costs.items() if cost is not None}
         elif not costs:
             self.gold.pop(example, None)
-
-    def _rename(self, old: str, new: str) -> None:
-        self.answers = {example: new if label == old else label for example, label in self.answers.items()}
-        self.gold = {
-            example: {new if label == old else label: cost for label, cost in costs.items()}
-            for example, costs in self.gold.items()
-        }
 
 
 class _Paid(NamedTuple):

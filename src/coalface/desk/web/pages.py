@@ -12,7 +12,7 @@ from starlette.datastructures import FormData
 
 from coalface.desk.service.checks import is_event_number
 from coalface.desk.service.desk import Desk
-from coalface.desk.service.messages import STOPPED, Answered, DeskProgress, NoQuestion
+from coalface.desk.service.messages import STOPPED, DeskProgress, NoQuestion
 from coalface.desk.web import auth
 from coalface.desk.web.api import AnyDesk, visible_to
 from coalface.desk.web.charts import learning_chart, spending_chart
@@ -99,7 +99,8 @@ def _label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice
     later = shown.later[:_MOST_LATER]
     shares = project.scale.shares([needless for _, needless in later])
     values["later"] = [(label, share) for (label, _), share in zip(later, shares, strict=True)]
-    values["redo"] = _undone(values["recent"], question.id) if notice == "undone" else None
+    undone = (one for one in values["recent"] if one.undone and one.question_id == question.id)
+    values["redo"] = next(undone, None) if notice == "undone" else None  # to be given again by one key
     values["draft"] = f"{request.app.state.cookie} {desk.project.id} {caller.name} {question.id}"
     values["others"] = [one for one in project.offered if one not in {*shown.labels, *shown.known}]
     values["not_asked"] = desk.not_asked(question) if caller.is_engineer else {}
@@ -147,7 +148,9 @@ def _undo(caller: auth.PageCaller, desk: AnyDesk, form: SentForm) -> Response:
         recent = desk.recent(caller.name, 10)
         answer_id = next((one.answer_id for one in recent if not one.undone), "")
         if desk.last_skip(caller.name) > int(answer_id or 0):
-            _unskip(desk, caller.name)
+            for question in desk.held(caller.name):  # so that the question skipped last comes first
+                desk.release(question.lease_id, caller.name)
+            desk.resume(caller.name, last=True)
             return _to("/label?notice=back")
     if not answer_id:
         return _to("/label?notice=nothing")
@@ -192,18 +195,6 @@ def _flag(desk: Desk, annotator: str, form: FormData) -> None:
     """Flag the example of a form if its box is ticked."""
     if "flag" in form:
         desk.flag(text_in(form, "lease_id"), annotator, text_in(form, "note"))
-
-
-def _unskip(desk: Desk, annotator: str) -> None:
-    """Give back what the annotator holds, so that the question skipped last comes first."""
-    for question in desk.held(annotator):
-        desk.release(question.lease_id, annotator)
-    desk.resume(annotator, last=True)
-
-
-def _undone(recent: list[Answered], question_id: str) -> Answered | None:
-    """The undone answer to a question, to be given again by one key."""
-    return next((one for one in recent if one.undone and one.question_id == question_id), None)
 
 
 @pages.post("/resolve")
@@ -263,13 +254,6 @@ def revoke(caller: Caller, desk: Desk, name: str) -> None:
     desk.access.remove_token(name)
 
 
-def _change_role(caller: Caller, desk: Desk, name: str, role: str) -> None:
-    """Give a person another role."""
-    check_person(name, role)
-    _refuse_self(caller, name, "change your own role")
-    desk.access.change_role(name, role)
-
-
 def _strangers(caller: Caller, desks: auth.Desks, desk: Desk) -> dict[str, str]:
     """People of the caller's other projects who have no access to this one: name and digest of their token."""
     here = {digest for _, _, digest, _ in desk.access.tokens()}
@@ -323,7 +307,9 @@ def _change_people(request: Request, caller: auth.PageEngineer, desk: AnyDesk, f
     if what == "admit":
         _admit(caller, request.app.state.desks, desk, name, role)
     elif what == "role":
-        _change_role(caller, desk, name, role)
+        check_person(name, role)
+        _refuse_self(caller, name, "change your own role")
+        desk.access.change_role(name, role)
     elif what == "revoke":
         revoke(caller, desk, name)
     return RedirectResponse("/people", 303)
