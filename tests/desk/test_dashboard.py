@@ -8,7 +8,7 @@ from coalface.desk.project.spending import Limits
 from coalface.desk.service.counters import Counters
 from coalface.desk.service.messages import EstimatedMean
 from coalface.desk.service.overview import advice_on
-from coalface.desk.web.charts import spending_chart, ticks
+from coalface.desk.web.charts import learning_chart, spending_chart
 from coalface.learner.forecast import Interval
 from coalface.rounds.event_log import Event
 from tests.desk.desks import open_desk
@@ -142,7 +142,8 @@ def test_ticks_of_time_differ(lasting):
 
 @pytest.mark.parametrize("high", [0.003, 0.7, 1, 3, 99, 12_345])
 def test_ticks_cover_the_values_with_few_round_numbers(high):
-    found = ticks(0.0, high)
+    chart = learning_chart([(1, 0.0), (2, high)], [], 0.0)
+    found = [float(text.replace(",", "")) for _, text in chart.y_ticks]
     assert found[0] == 0.0
     assert found[-2] < high <= found[-1]
     assert 2 <= len(found) <= 8

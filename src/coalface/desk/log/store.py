@@ -2,17 +2,21 @@
 
 The log records what happened. The table of questions holds the present state of each question and changes in the same
 transactions. One statement leases a question: it finds a free one, checks that an old lease has expired, and takes it.
+The database belongs to one project. It holds its random id, and the settings that must not be edited because the answers
+depend on them.
 """
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from coalface.desk.log import ownership
 from coalface.desk.log.access import AccessTables
-from coalface.errors import FileFormatError
-from coalface.rounds import BIG, Database, Event, EventLog, Round, sql_step
+from coalface.desk.log.ownership import RESTORE
+from coalface.errors import FileFormatError, InputError
+from coalface.rounds import BIG, Database, Event, EventLog, Round, any_event, sql_step, without_password
 
 import sqlalchemy as sa  # isort: skip  (after the module that says how to install it)
 
@@ -47,6 +51,9 @@ STEPS = (
         "expires DOUBLE PRECISION NOT NULL)",
     ),
 )
+PROJECT_STEPS = (sql_step("CREATE TABLE project (id TEXT PRIMARY KEY NOT NULL, rests_on TEXT NOT NULL)"),)
+_project = sa.table("project", sa.column("id"), sa.column("rests_on"))
+_CHANGES = {"list of labels": "; coalface labels adds, renames and retires labels"}
 _q = _questions.c
 
 
@@ -107,7 +114,7 @@ class Store(AccessTables):
         try:
             self.log = EventLog(self.database)
             self.database.bring_up_to_date("desk", STEPS)
-            self.database.bring_up_to_date("project", ownership.STEPS)
+            self.database.bring_up_to_date("project", PROJECT_STEPS)
         except BaseException:
             self.database.close()
             raise
@@ -115,6 +122,54 @@ class Store(AccessTables):
     def close(self) -> None:
         """Close the database."""
         self.database.close()
+
+    @classmethod
+    def existing(cls, url: str, *, alone: bool = False) -> "Store":
+        """The store in a database that must not be missing: with all answers, and only ``init`` creates one."""
+        local = "sqlite:///"
+        missing = url.startswith(local) and not Path(url.removeprefix(local).partition("?")[0]).is_file()
+        if not missing:
+            with closing(Database(url)) as database:
+                missing = not database.version_of("desk")
+        if missing:
+            raise InputError(
+                f"The database {without_password(url)} must hold this project's answers, but it is missing or empty. "
+                f"{RESTORE}"
+            )
+        return cls(url, alone=alone)
+
+    def claim(
+        self, connection: sa.Connection, project_id: str, foundations: Mapping[str, Any], *, empty: bool = False
+    ) -> None:
+        """Claim the database for this project; refuse another project's, or one begun with other labels or bounds.
+
+        With ``empty``, refuse any that holds something.
+        """
+        owner = connection.execute(sa.select(_project)).first()
+        if empty and (owner or any_event(connection)):
+            raise InputError(
+                f"The database {_shown(connection)} must be empty, but it holds a project or a ledger. "
+                "Choose another one."
+            )
+        plain = json.loads(json.dumps(foundations))
+        if owner is None:
+            connection.execute(_project.insert().values(id=project_id, rests_on=json.dumps(plain)))
+            return
+        if owner.id != project_id:
+            raise InputError(
+                f"The database {_shown(connection)} belongs to the project of id {owner.id}, this one has "
+                f"{project_id}. Correct database in project.toml or, if it is the same project, id."
+            )
+        kept = json.loads(owner.rests_on)
+        if kept != plain and not any_event(connection):
+            connection.execute(_project.update().values(rests_on=json.dumps(plain)))
+            return
+        for name, value in plain.items():
+            if kept.get(name) != value:
+                raise InputError(
+                    f"The {name} must not change after the first question, it was {kept.get(name)!s:.200}, got "
+                    f"{value!s:.200}. Change it back, or create a new project{_CHANGES.get(name, '')}."
+                )
 
     # -- questions -------------------------------------------------------------------------------
 
@@ -309,3 +364,7 @@ def _columns(row: QuestionRow) -> dict[str, Any]:
     if not row.number:
         del columns["number"]
     return columns
+
+
+def _shown(connection: sa.Connection) -> str:
+    return without_password(connection.engine.url.render_as_string(hide_password=True))

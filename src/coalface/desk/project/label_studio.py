@@ -97,16 +97,6 @@ def read_tasks(path: Path) -> list[dict[str, Any]]:
     return tasks
 
 
-def task_records(tasks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The tasks as examples.
-
-    >>> list(task_records([{"id": 7, "data": {"text": "hello"}}]))
-    [{'text': 'hello', 'id': 'task-7'}]
-    """
-    for task in tasks:
-        yield {**task["data"], "id": task_id(task)}
-
-
 def task_costs(tasks: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """What is known about tasks: our own costs or, of another's task, the label that was chosen last."""
     for task in tasks:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data import MINILM, Examples, SentenceEmbedder, checked_examples, is_number, read_cost_matrix
-from coalface.desk.log.ownership import claim, claim_empty, new_id, opening, refuse_missing
+from coalface.desk.log.ownership import new_id, opening
 from coalface.desk.log.store import Store
 from coalface.desk.project.features import read_features
 from coalface.desk.project.guidelines import Guidelines
@@ -282,11 +282,10 @@ class Project:
     def open_store(self, *, alone: bool = False) -> Store:
         """The database of the project; with ``alone``, other processes may not write it."""
         with opening(self.address):
-            refuse_missing(self.address)
-            store = Store(self.address, alone=alone)
+            store = Store.existing(self.address, alone=alone)
             try:
                 with store.database.writing() as connection:
-                    claim(connection, self.id, self._foundations())
+                    store.claim(connection, self.id, self._foundations())
             except BaseException:
                 store.close()
                 raise
@@ -296,7 +295,7 @@ class Project:
     def new_store(self) -> Iterator[tuple[Store, sa.Connection]]:
         """An empty database, in the transaction that claims it for the project."""
         with closing(Store(self.address)) as store, store.database.writing() as connection:
-            claim_empty(connection, self.id, self._foundations())
+            store.claim(connection, self.id, self._foundations(), empty=True)
             yield store, connection
 
     def _foundations(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from coalface.data import as_text, as_written, check_header, is_missing, json_records, read_lines
 from coalface.desk.project.hugging_face import dataset_records, is_saved_dataset
-from coalface.desk.project.label_studio import read_tasks, task_costs, task_records
+from coalface.desk.project.label_studio import read_tasks, task_costs, task_id
 from coalface.desk.project.settings_file import whole_text
 from coalface.errors import FileFormatError, InputError
 
@@ -134,7 +134,7 @@ class GivenExample(NamedTuple):
 
 _READERS: dict[str, Callable[[Path], Iterator[Mapping[str, Any]]]] = {
     ".jsonl": json_records,
-    ".json": lambda path: task_records(read_tasks(path)),
+    ".json": lambda path: ({**task["data"], "id": task_id(task)} for task in read_tasks(path)),
     ".parquet": dataset_records,
 }
 Source = str | os.PathLike[str] | Iterable[Mapping[str, Any]]

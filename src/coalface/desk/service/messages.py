@@ -4,6 +4,7 @@ Times are seconds since 1970, in JSON ISO 8601 in UTC. Costs are on the user's s
 spells them. What only pages show is ``Unsent``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -52,6 +53,15 @@ class Page(Generic[Item]):
 
     items: list[Item]
     next_cursor: str | None = None
+
+    @classmethod
+    def of(cls, found: list[Item], limit: int, cursor_of: Callable[[Item], object]) -> "Page[Item]":
+        """The first ``limit`` items; a cursor to the next page if there are more.
+
+        >>> Page.of([3, 5, 8], 2, lambda number: number)
+        Page(items=[3, 5], next_cursor='5')
+        """
+        return cls(found[:limit], str(cursor_of(found[limit - 1])) if len(found) > limit else None)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """REST routes under ``/api/v1`` for engineers: all annotators' work, the pool, predictions, exports and tokens."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
 
 from fastapi import Path, Query, Response
@@ -23,7 +23,7 @@ from coalface.desk.service.messages import (
 )
 from coalface.desk.service.pool_changes import Added
 from coalface.desk.web import api_models as models
-from coalface.desk.web.api import ApiRoutes, NamedDesk, page_by_name, page_of
+from coalface.desk.web.api import ApiRoutes, NamedDesk
 from coalface.desk.web.auth import Engineer, engineer_of_api
 from coalface.desk.web.pages import revoke
 from coalface.rounds import change_of
@@ -39,6 +39,7 @@ MEDIA_TYPES = {
     "label-studio": "application/json",
     "parquet": "application/octet-stream",
 }
+_NamedItem = TypeVar("_NamedItem", AnnotatorRow, TokenView)
 _SUFFIXES = {
     "jsonl": "jsonl",
     "csv": "csv",
@@ -61,13 +62,13 @@ def _overview(desk: NamedDesk) -> Overview:
 @admin_api.get("/projects/{project}/annotators")
 def _annotators(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[AnnotatorRow]:
     """Each annotator's pace and agreement, sorted by name."""
-    return page_by_name(desk.overview().annotators, limit, cursor)
+    return _page_by_name(desk.overview().annotators, limit, cursor)
 
 
 @admin_api.get("/projects/{project}/events")
 def _events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[LogEvent]:
     """The event log, the oldest event first."""
-    return page_of(desk.events(int(cursor or 0), limit + 1), limit, lambda event: event.id)
+    return Page.of(desk.events(int(cursor or 0), limit + 1), limit, lambda event: event.id)
 
 
 @admin_api.get("/projects/{project}/remarks")
@@ -85,7 +86,7 @@ def _resolve(caller: Engineer, desk: NamedDesk, flag: Annotated[int, Path(ge=1, 
 @admin_api.get("/projects/{project}/examples")
 def _examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[ExampleState]:
     """The examples of the pool with their states, in the order in which the learner decides them."""
-    return page_of(desk.examples(int(cursor or 0), limit + 1), limit, lambda example: example.turn)
+    return Page.of(desk.examples(int(cursor or 0), limit + 1), limit, lambda example: example.turn)
 
 
 @admin_api.get("/projects/{project}/next")
@@ -119,7 +120,7 @@ def _change_labels(caller: Engineer, desk: NamedDesk, body: models.LabelsBody) -
 def _tokens(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[TokenView]:
     """The people who have a token, sorted by name."""
     found = [TokenView(name=name, role=role) for name, role, *_ in desk.access.tokens()]
-    return page_by_name(found, limit, cursor)
+    return _page_by_name(found, limit, cursor)
 
 
 @admin_api.post("/projects/{project}/tokens", status_code=201)
@@ -178,3 +179,9 @@ def _restore_examples(caller: Engineer, desk: NamedDesk, body: models.IdsBody) -
 def _import_costs(caller: Engineer, desk: NamedDesk, body: models.CostsBody) -> Settled:
     """Let the model learn labels and costs that exist already. Examples with known costs keep theirs."""
     return desk.curation.import_costs(body.items, caller.name, gold=body.gold)
+
+
+def _page_by_name(found: list[_NamedItem], limit: int, cursor: str) -> Page[_NamedItem]:
+    """The items whose names come after the cursor, sorted by name."""
+    rest = sorted((one for one in found if one.name > cursor), key=lambda one: one.name)
+    return Page.of(rest, limit, lambda one: one.name)

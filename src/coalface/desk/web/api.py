@@ -6,16 +6,14 @@ their routes need no name.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Header, HTTPException, Request
 
 from coalface.desk.service.desk import Desk
 from coalface.desk.service.messages import (
-    AnnotatorRow,
     Answered,
     DeskProgress,
-    Item,
     LeasedView,
     LeaseView,
     NoQuestion,
@@ -23,7 +21,6 @@ from coalface.desk.service.messages import (
     ProjectView,
     Question,
     Receipt,
-    TokenView,
     UndoneView,
 )
 from coalface.desk.web import api_models as models
@@ -32,7 +29,6 @@ from coalface.errors import InputError
 from coalface.web.http_errors import RESPONSES
 from coalface.web.tokens import Caller
 
-NamedItem = TypeVar("NamedItem", AnnotatorRow, TokenView)
 # Limits for annotators, so that none of them empties the queue. The limits for engineers' programs are in the models.
 _MOST_ITEMS, _LONGEST_LEASE = 10, 3600.0
 
@@ -177,7 +173,7 @@ def _answers(
 ) -> Page[Answered]:
     """The caller's own answers, the newest first."""
     before = int(cursor) if cursor else None
-    return page_of(desk.recent(caller.name, limit + 1, before), limit, lambda answered: answered.answer_id)
+    return Page.of(desk.recent(caller.name, limit + 1, before), limit, lambda answered: answered.answer_id)
 
 
 @api.delete("/projects/{project}/answers/{answer_id}")
@@ -205,18 +201,3 @@ def _check_limits(caller: Caller, ttl: float, items: int = 1) -> None:
 def visible_to(caller: Caller, question: Question) -> Question:
     """The question; for annotators without the model's ranges and reason, which could bias them."""
     return question if caller.is_engineer else replace(question, ranges={}, reason="")
-
-
-def page_of(found: list[Item], limit: int, cursor_of: Callable[[Item], object]) -> Page[Item]:
-    """The first ``limit`` items; a cursor to the next page if there are more.
-
-    >>> page_of([3, 5, 8], 2, lambda number: number)
-    Page(items=[3, 5], next_cursor='5')
-    """
-    return Page(items=found[:limit], next_cursor=str(cursor_of(found[limit - 1])) if len(found) > limit else None)
-
-
-def page_by_name(found: list[NamedItem], limit: int, cursor: str) -> Page[NamedItem]:
-    """The items whose names come after the cursor, sorted by name."""
-    rest = sorted((one for one in found if one.name > cursor), key=lambda one: one.name)
-    return page_of(rest, limit, lambda one: one.name)

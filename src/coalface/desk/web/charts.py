@@ -41,10 +41,10 @@ class _Axes:
         return " ".join(f"{x},{y}" for x, y in (self.at(*point) for point in points))
 
 
-def ticks(low: float, high: float, n: int = 4) -> list[float]:
+def _ticks(low: float, high: float, n: int = 4) -> list[float]:
     """Round numbers from at most ``low`` to at least ``high``, about ``n`` steps apart.
 
-    >>> ticks(0, 87), ticks(0, 0.031)
+    >>> _ticks(0, 87), _ticks(0, 0.031)
     ([0.0, 20.0, 40.0, 60.0, 80.0, 100.0], [0.0, 0.01, 0.02, 0.03, 0.04])
     """
     span = (high - low) or 1.0
@@ -62,7 +62,7 @@ def learning_chart(recent: Points, so_far: Points, floor: float) -> _Chart | Non
     """
     if len(recent) < 2:
         return None
-    y_ticks = ticks(floor, max(value for _, value in [*recent, *so_far]))
+    y_ticks = _ticks(floor, max(value for _, value in [*recent, *so_far]))
     axes = _Axes((recent[0][0], recent[-1][0]), (y_ticks[0], y_ticks[-1]))
     lines = [("line", axes.line(recent))]
     if list(so_far) != list(recent):  # they are the same until there are more predictions than recent ones
@@ -87,7 +87,7 @@ def spending_chart(
     if ahead is not None:
         end, most = now + ahead[0], costs + ahead[1].highest
     near = budget is not None and budget <= 2.0 * most  # a distant budget would press the line to the ground
-    y_ticks = ticks(0.0, max(most, budget if near and budget is not None else 0.0))
+    y_ticks = _ticks(0.0, max(most, budget if near and budget is not None else 0.0))
     axes = _Axes((begin, end), (0.0, y_ticks[-1]))
     lines, band = [("line", axes.line(spent))], ""
     if ahead is not None:
@@ -108,7 +108,7 @@ def _ahead(past: float, pace: float | None, expected: Interval | None) -> tuple[
 
 
 def _x_numbers(axes: _Axes) -> list[tuple[float, str]]:
-    wanted = (value for value in ticks(*axes.x) if axes.x[0] <= value <= axes.x[1])
+    wanted = (value for value in _ticks(*axes.x) if axes.x[0] <= value <= axes.x[1])
     return [(axes.at(value, 0.0)[0], f"{value:,.10g}") for value in wanted]
 
 
