@@ -2,8 +2,8 @@
 
 The log records what happened. The table of questions holds the present state of each question and changes in the same
 transactions. One statement leases a question: it finds a free one, checks that an old lease has expired, and takes it.
-The database belongs to one project. It holds its random id, and the settings that must not be edited because the answers
-depend on them.
+The database belongs to one project. It holds its random id, and the settings that must not be edited, because the
+answers depend on them.
 """
 
 import json

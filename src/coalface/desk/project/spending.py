@@ -118,7 +118,7 @@ class Limits:
         {'examples': 35.0, 'costs': 100.0}
         """
         totals = {name: (getattr(self, name), getattr(spent, name) + float(more)) for name, more in by.items()}
-        least: dict[str, float] = {name: min(x for x in both if x is not None) for name, both in totals.items()}
+        least = {name: float(min(x for x in both if x is not None)) for name, both in totals.items()}
         return replace(self, **least)
 
     def plain(self) -> dict[str, float]:
