@@ -26,10 +26,14 @@ class _JsonLogLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as one line."""
-        line = {"time": _time(record), "level": record.levelname.lower(), "logger": record.name}
-        line["message"] = record.getMessage()
-        line |= {"request_id": REQUEST_ID.get()} if REQUEST_ID.get() else {}
-        line |= getattr(record, "fields", {})
+        line = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+            **({"request_id": REQUEST_ID.get()} if REQUEST_ID.get() else {}),
+            **getattr(record, "fields", {}),
+        }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)

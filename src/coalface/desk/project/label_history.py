@@ -29,7 +29,7 @@ class LabelHistory:
     """The changes so far, each with the number of its event.
 
     >>> renamed = LabelChange("rename", "a", 3, new_name="b")
-    >>> history = LabelHistory().with_event(Event("labels", 1.0, id=7, body=renamed.to_json()))
+    >>> history = LabelHistory().with_events([Event("labels", 1.0, id=7, body=renamed.to_json())])
     >>> history.name_now("a"), history.name_now("a", after=7)
     ('b', 'a')
     >>> history.as_now(Event("answered", 1.0, id=5, body={"asked": ["a"]})).body
@@ -44,17 +44,10 @@ class LabelHistory:
         return cls().with_events(log.read(kinds=[LABELS]))
 
     def with_events(self, events: Iterable[Event]) -> "LabelHistory":
-        """The history after more events, most of which change no label."""
-        found = self
-        for event in events:
-            found = found.with_event(event)
-        return found
-
-    def with_event(self, event: Event) -> "LabelHistory":
-        """The history after one more event; one that it knows already changes nothing."""
-        if event.kind != LABELS or (self.changes and event.id <= self.changes[-1][0]):
-            return self
-        return LabelHistory((*self.changes, (event.id, change_in(event))))
+        """The history after more events, most of which change no label; those that it knows change nothing."""
+        known = self.changes[-1][0] if self.changes else 0
+        new = ((event.id, change_in(event)) for event in events if event.kind == LABELS and event.id > known)
+        return LabelHistory((*self.changes, *new))
 
     # -- the labels now -------------------------------------------------------------------------
 

@@ -232,29 +232,25 @@ class Pool:
 
     def place(self, example_id: str) -> int:
         """The place of the example with this id."""
-        hashes = self.index["id_hashes"]
-        first = int(np.searchsorted(hashes, key := hash_of(example_id)))
-        while first < len(hashes) and hashes[first] == key:
-            place = int(self.index["id_places"][first])
-            if self.example_id(place) == example_id:
-                return place
-            first += 1
-        if example_id in self._added_ids:
-            return self._added_ids[example_id]
-        raise UnknownIdError(f"There is no example {example_id!r} in the pool. Check the id, or add the example.")
+        found = self._find(example_id)
+        if found is None:
+            raise UnknownIdError(f"There is no example {example_id!r} in the pool. Check the id, or add the example.")
+        return found
+
+    def has(self, example_id: str) -> bool:
+        """Whether the pool has an example with this id."""
+        return self._find(example_id) is not None
+
+    def _find(self, example_id: str) -> int | None:
+        hashes, key = self.index["id_hashes"], hash_of(example_id)
+        first, end = np.searchsorted(hashes, key), np.searchsorted(hashes, key, "right")
+        alike: list[int] = self.index["id_places"][first:end].tolist()
+        return next((place for place in alike if self.example_id(place) == example_id), self._added_ids.get(example_id))
 
     def text(self, place: int) -> bytes:
         """The line of an example, id and content, as it is in the file."""
         n = len(self._first)
         return self._first.text(place) if place < n or self._added is None else self._added.text(place - n)
-
-    def has(self, example_id: str) -> bool:
-        """Whether the pool has an example with this id."""
-        try:
-            self.place(example_id)
-        except UnknownIdError:
-            return False
-        return True
 
     def image(self, place: int) -> Path:
         """The file of an image."""

@@ -86,8 +86,8 @@ class Gates:
 
     def closed(self, counters: Counters) -> frozenset[str]:
         """The judges whose gate is closed."""
-        gated = [name for name, gate in counters.judges.items() if gate > 0.0]
-        return frozenset(name for name in gated if not self._is_open(counters, name))
+        judges = counters.judges.items()
+        return frozenset(name for name, gate in judges if gate > 0.0 and not self._is_open(counters, name))
 
     def _is_open(self, counters: Counters, name: str) -> bool:
         found = self.agreement(counters, name)

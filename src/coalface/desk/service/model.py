@@ -81,8 +81,7 @@ def scan(
 
 def decide_again(learner: CoalClassifier, pool: Pool, row: QuestionRow, price: Sequence[float] | None = None) -> Round:
     """The round of a question that was never displayed, as the model decides it now."""
-    rows = pool.rows(np.array([row.example]))
-    return learner.ask(rows, first_round=row.round.number, asking_price=price).round(0)
+    return learner.ask(pool.rows(np.array([row.example])), first_round=row.round.number, asking_price=price).round(0)
 
 
 class LiveModel:

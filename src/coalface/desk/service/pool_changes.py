@@ -111,8 +111,8 @@ class PoolChanges:
                 with state.recording() as record:
                     sizes = pool.append([block[number] for number in new], X[np.array(new, np.int64)])
                     after = state.counters.cursor if first else len(pool)
-                    body: dict[str, Any] = {**sizes._asdict(), "n": len(new), "after": after}
-                    body |= {"seed": state.project.seed} | ({"in_order": True} if in_order else {})
+                    body = {**sizes._asdict(), "n": len(new), "after": after, "seed": state.project.seed}
+                    body |= {"in_order": True} if in_order else {}
                     record.add(ADDED, body, who)
         return len(new)
 

@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
 
 from coalface.desk.log.events import ANSWERED, ASKED, LEASED, STOPPED
 from coalface.desk.log.store import QuestionRow
@@ -124,9 +123,14 @@ class QuestionQueue:
     def record_lease(self, record: Recording, row: QuestionRow, lasting: float) -> None:
         """Record who holds a question, what it asks and until when."""
         labels, audits = self.labels_asked(row), row.round.propensity
-        body: dict[str, Any] = {"question": row.number, "step": row.step, "labels": labels}
-        body |= {"audits": {label: audits[label] for label in labels if label in audits}}
-        body |= {"ttl": lasting, "until": row.expires}
+        body = {
+            "question": row.number,
+            "step": row.step,
+            "labels": labels,
+            "audits": {label: audits[label] for label in labels if label in audits},
+            "ttl": lasting,
+            "until": row.expires,
+        }
         record.add(LEASED, body, row.holder, row.example, ref=f"lease:{row.lease}")
 
     def _take(self, annotator: str, lasting: float, without: Collection[int]) -> QuestionRow | None:

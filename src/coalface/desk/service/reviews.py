@@ -278,7 +278,7 @@ def _history(events: list[Event], standing: Event | None, known: Costs) -> list[
     """What people did, the oldest first; ``standing`` is the event that the ``known`` costs come from."""
     undone = {event.body["answer"] for event in events if event.kind == UNDONE}
     replaced = {event.id for event in events if event.kind == ANSWERED and is_replaced(event, standing, known)} - undone
-    closed = None if standing is None else standing.id
+    closed = -1 if standing is None else standing.id
     return [
         Happening(
             id=event.id,
@@ -287,18 +287,15 @@ def _history(events: list[Event], standing: Event | None, known: Costs) -> list[
             who=event.who,
             costs=dict(event.body.get("costs") or {}) if event.kind in (ANSWERED, SETTLED) else {},
             note=str(event.body.get("note") or event.body.get("reason") or ""),
-            stands=event.id not in undone | replaced if event.kind == ANSWERED else _counts(event, closed),
+            stands=event.id not in undone | replaced
+            if event.kind == ANSWERED
+            else closed in (event.id, event.body.get("confirms")),
             replaced=event.id in replaced,
             seconds=event.seconds,
         )
         for event in events
         if event.kind in _HISTORY
     ]
-
-
-def _counts(settled: Event, closed: int | None) -> bool:
-    """Whether a correction is what the model knows, or confirmed it."""
-    return closed is not None and closed in (settled.id, settled.body.get("confirms"))
 
 
 def _spread(costs: Iterable[float], bounds: tuple[float, float]) -> float:

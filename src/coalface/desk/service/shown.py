@@ -259,11 +259,9 @@ def _answer_of(state: ProjectState, event: Event) -> Answered:
 
 def _message_of(project: Project, event: Event) -> LogEvent:
     """An event of the log, with the id of its example."""
-    body: dict[str, Any] = dict(event.body)
-    if event.example is not None:
-        body["example_id"] = project.pool.example_id(event.example)
-    if event.seconds is not None:
-        body["seconds"] = event.seconds
+    example_id = None if event.example is None else project.pool.example_id(event.example)
+    more = {"example_id": example_id, "seconds": event.seconds}
+    body = event.body | {name: value for name, value in more.items() if value is not None}
     return LogEvent(event.id, event.at, event.kind, event.who, body)
 
 

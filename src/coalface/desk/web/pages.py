@@ -94,16 +94,20 @@ def _label_page(request: Request, caller: auth.PageCaller, desk: AnyDesk, notice
         values |= {"why": STOPPED[question.reason], "refresh": refresh, "skipped": question.reason == "skipped"}
         return page(request, "no_question.html", caller, **values)
     shown, project = visible_to(caller, question), desk.project
-    values |= {"question": shown, "key": secrets.token_hex(16), "budget": _budget_rows(values["progress"])}
-    values["bars"] = {label: _bar(*span, project.cost_bounds) for label, span in shown.ranges.items()}
     later = shown.later[:_MOST_LATER]
     shares = project.scale.shares([needless for _, needless in later])
-    values["later"] = [(label, share) for (label, _), share in zip(later, shares, strict=True)]
     undone = (one for one in values["recent"] if one.undone and one.question_id == question.id)
-    values["redo"] = next(undone, None) if notice == "undone" else None  # to be given again by one key
-    values["draft"] = f"{request.app.state.cookie} {desk.project.id} {caller.name} {question.id}"
-    values["others"] = [one for one in project.offered if one not in {*shown.labels, *shown.known}]
-    values["not_asked"] = desk.not_asked(question) if caller.is_engineer else {}
+    values |= {
+        "question": shown,
+        "key": secrets.token_hex(16),
+        "budget": _budget_rows(values["progress"]),
+        "bars": {label: _bar(*span, project.cost_bounds) for label, span in shown.ranges.items()},
+        "later": [(label, share) for (label, _), share in zip(later, shares, strict=True)],
+        "redo": next(undone, None) if notice == "undone" else None,  # to be given again by one key
+        "draft": f"{request.app.state.cookie} {desk.project.id} {caller.name} {question.id}",
+        "others": [one for one in project.offered if one not in {*shown.labels, *shown.known}],
+        "not_asked": desk.not_asked(question) if caller.is_engineer else {},
+    }
     return page(request, "true_label.html" if question.true_label else "label.html", caller, **values)
 
 
@@ -182,12 +186,16 @@ def _dashboard(request: Request, caller: auth.PageEngineer, desk: AnyDesk) -> Re
         (row, _bar(row.lowest, row.highest, bounds), _bar(row.predicted, row.predicted, bounds)[0])
         for row in overview.labels
     ]
-    values: dict[str, Any] = {"overview": overview, "budget": _budget_rows(overview.progress), "label_rows": label_rows}
     expected = None if overview.expected is None or overview.stopped else overview.expected.costs
-    limit = desk.project.limits.costs
-    values["learning"] = learning_chart(overview.history, overview.progressive, bounds[0])
-    values["spending"] = spending_chart(overview.spending, overview.pace, expected, limit)
-    values |= {"why": STOPPED.get(overview.stopped or "", ""), "remarks": desk.remarks(_MOST_REMARKS)}
+    values: dict[str, Any] = {
+        "overview": overview,
+        "budget": _budget_rows(overview.progress),
+        "label_rows": label_rows,
+        "learning": learning_chart(overview.history, overview.progressive, bounds[0]),
+        "spending": spending_chart(overview.spending, overview.pace, expected, desk.project.limits.costs),
+        "why": STOPPED.get(overview.stopped or "", ""),
+        "remarks": desk.remarks(_MOST_REMARKS),
+    }
     return page(request, "dashboard.html", caller, **values)
 
 

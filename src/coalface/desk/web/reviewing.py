@@ -106,11 +106,21 @@ def _review_list(
     wanted = Wanted(text, label, annotator, state, only, order or "pool")
     rows, total = desk.reviews.listed(wanted, start, _PER_PAGE)
     chosen = {name: value for name, value in vars(wanted).items() if value and (name, value) != ("order", "pool")}
-    values: dict[str, Any] = {"rows": rows, "total": total, "start": start, "wanted": wanted, "titles": _TITLES}
-    values |= {"states": STATES, "onlys": ONLY, "orders": ORDERS, "names": sorted(desk.last_seen())}
-    values |= {"disagreements": len(desk.reviews.disagreements()), "query": urlencode(chosen)}
-    values["next"] = start + _PER_PAGE if start + _PER_PAGE < total else None
-    values["previous"] = max(start - _PER_PAGE, 0) if start else None
+    values: dict[str, Any] = {
+        "rows": rows,
+        "total": total,
+        "start": start,
+        "wanted": wanted,
+        "titles": _TITLES,
+        "states": STATES,
+        "onlys": ONLY,
+        "orders": ORDERS,
+        "names": sorted(desk.last_seen()),
+        "disagreements": len(desk.reviews.disagreements()),
+        "query": urlencode(chosen),
+        "next": start + _PER_PAGE if start + _PER_PAGE < total else None,
+        "previous": max(start - _PER_PAGE, 0) if start else None,
+    }
     return page(request, "review.html", caller, **values)
 
 
@@ -120,9 +130,8 @@ def _review_one(
 ) -> Response:
     """The whole history of one example, and a form that corrects it."""
     found = desk.reviews.about(id)
-    values: dict[str, Any] = {"found": found, "key": secrets.token_hex(16), "queue": queue}
-    values |= {"notice": _NOTICES.get(notice, ""), "labels": desk.project.offered}
-    return page(request, "reviewed.html", caller, **values)
+    values: dict[str, Any] = {"found": found, "queue": queue, "labels": desk.project.offered}
+    return page(request, "reviewed.html", caller, key=secrets.token_hex(16), notice=_NOTICES.get(notice, ""), **values)
 
 
 @review_pages.get("/agreement")

@@ -94,13 +94,8 @@ def service_of(
     app.state.messengers, app.state.metrics, app.state.connections = sending, RequestMetrics(), None
     app.state.stop = lambda _: None  # what ends the server after an error that will not pass
     install_error_handlers(app, error_page)
-    app.include_router(api)
-    app.include_router(admin_api)
-    app.include_router(review_api)
-    app.include_router(pages)
-    app.include_router(review_pages)
-    app.include_router(label_studio_api)
-    app.include_router(_health)
+    for router in (api, admin_api, review_api, pages, review_pages, label_studio_api, _health):
+        app.include_router(router)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     app.add_middleware(ProjectPaths, names=desks.names)
     app.add_middleware(
@@ -143,7 +138,18 @@ def run_server(
         with message_if_slow(warn):
             for project in projects:
                 warm_up(project)  # or the first annotator would wait for the compiler
-        app = _app(desks, options)
+        messengers = [
+            Messenger(desk, options.webhook, options.webhook_secret, desk.project.folder / "webhook.told")
+            for desk in desks
+            if options.webhook
+        ]
+        app = service_of(
+            desks,
+            messengers,
+            per_minute=options.per_minute,
+            host_names=options.allowed_names,
+            open_addresses=not options.is_local,
+        )
         configure_logs(options.log_format, options.log_level)
         listen(app, options, ", ".join(project.title for project in projects), say)
 
@@ -153,21 +159,6 @@ def _opened(stack: ExitStack, project: Project) -> Desk:
     stack.callback(logging.getLogger("coalface").info, "the desk of %s is closed", project.folder)
     stack.callback(desk.close)
     return desk
-
-
-def _app(desks: Sequence[Desk], options: DeskOptions) -> FastAPI:
-    messengers = [
-        Messenger(desk, options.webhook, options.webhook_secret, desk.project.folder / "webhook.told")
-        for desk in desks
-        if options.webhook
-    ]
-    return service_of(
-        desks,
-        messengers,
-        per_minute=options.per_minute,
-        host_names=options.allowed_names,
-        open_addresses=not options.is_local,
-    )
 
 
 def warm_up(project: Project) -> None:
