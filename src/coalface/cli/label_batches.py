@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -106,7 +106,7 @@ def _say_forecast(folder: Path, desk: "Desk", *, as_json: bool) -> None:
         if expected is None
         else f"the rest of the pool will take {expected} (90 % intervals)."
     )
-    plain = {} if expected is None else {name: value and vars(value) for name, value in vars(expected).items()}
+    plain = {} if expected is None else asdict(expected)
     show(plain, f"{folder}: {said}", as_json=as_json)
 
 
