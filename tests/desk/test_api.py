@@ -149,6 +149,36 @@ def test_the_description_names_the_bearer_token_on_every_route(stranger):
             assert route["security"] == [{name: []}], (method, path)
 
 
+def test_every_route_has_a_name_of_its_own_that_can_be_read_and_says_who_may_call_it(stranger):
+    routes = [
+        route for methods in stranger.get("/api/v1/openapi.json").json()["paths"].values() for route in methods.values()
+    ]
+    names = [route["operationId"] for route in routes]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch("[a-z]+(_[a-z]+)+", name) for name in names)
+    assert {"lease_queries", "answer_query", "undo_answer", "list_events", "correct_costs"} <= set(names)
+    assert {tag for route in routes for tag in route["tags"]} == {"annotators", "engineers", "reviewers"}
+
+
+def test_a_page_shows_every_route_with_its_body_and_loads_nothing_from_elsewhere(stranger):
+    shown = stranger.get("/docs")
+    assert shown.status_code == 200
+    assert shown.headers["content-type"].startswith("text/html")
+    description = stranger.get("/api/v1/openapi.json").json()
+    for path, methods in description["paths"].items():
+        for method, route in methods.items():
+            assert f"<code>{method.upper()} {path}</code>" in shown.text
+            assert f'id="{route["operationId"]}"' in shown.text
+    for name, schema in description["components"]["schemas"].items():
+        for field in schema.get("properties", {}):
+            assert f"<code>{field}</code>" in shown.text, (name, field)
+    lease = shown.text[shown.text.index('id="lease_queries"') :].partition("</details>")[0]
+    assert "at most 10, for at most 3,600 seconds" in lease
+    assert "<code>max_items</code> (optional)" in lease
+    assert "<code>Idempotency-Key</code></th><td>string, in the header</td>" in shown.text
+    assert not re.search(r'(src|href)="(https?:)?//', shown.text)
+
+
 @pytest.mark.parametrize("header", ["", "Bearer", "Basic coal_ann", "Bearer coal_nobody"])
 def test_a_header_without_a_known_bearer_token_is_refused_with_a_challenge(stranger, header):
     refused = stranger.get(PROJECT, headers={"authorization": header})

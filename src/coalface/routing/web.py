@@ -85,24 +85,25 @@ def routing_service(desk: RoutingDesk, token: str | None = None, *, largest_body
         openapi_url="/openapi.json",
         docs_url=None,  # FastAPI's documentation pages load scripts from other sites
         redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
         dependencies=[Depends(check_token)],
         responses=RESPONSES,
     )
     install_error_handlers(app)
 
     @app.post("/route")
-    def route(body: RouteBody) -> RouteView:
+    def route_request(body: RouteBody) -> RouteView:
         """Choose a model; the decision is on disk when this returns."""
         return _view(desk.route(body.example, quality_weight=body.quality_weight, models=body.models))
 
     @app.post("/outcomes")
-    def outcomes(body: OutcomesBody) -> ReceiptView:
+    def add_outcomes(body: OutcomesBody) -> ReceiptView:
         """Take outcomes back; they are on disk when this returns. The same outcome twice counts once."""
         found = [ModelOutcome(one.model, one.loss, one.price) for one in body.outcomes]
         return ReceiptView(decision=body.decision, learned=desk.take(body.decision, found))
 
     @app.get("/report")
-    def report() -> dict[str, Any]:
+    def get_report() -> dict[str, Any]:
         """Spend, estimated regret and counts."""
         return desk.report().to_json()
 

@@ -50,59 +50,59 @@ _SUFFIXES = {
     "label-studio": "json",
     "parquet": "parquet",
 }
-admin_api = ApiRoutes(engineer_of_api)
+admin_api = ApiRoutes(engineer_of_api, of="engineers")
 
 
 @admin_api.get("/projects/{project}/overview")
-def _overview(desk: NamedDesk) -> Overview:
+def _get_overview(desk: NamedDesk) -> Overview:
     """All values that the dashboard shows."""
     return desk.overview()
 
 
 @admin_api.get("/projects/{project}/annotators")
-def _annotators(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[AnnotatorRow]:
+def _list_annotators(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[AnnotatorRow]:
     """Each annotator's pace and agreement, sorted by name."""
     return _page_by_name(desk.overview().annotators, limit, cursor)
 
 
 @admin_api.get("/projects/{project}/events")
-def _events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[LogEvent]:
+def _list_events(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[LogEvent]:
     """The event log, the oldest event first."""
     return Page.of(desk.events(int(cursor or 0), limit + 1), limit, lambda event: event.id)
 
 
 @admin_api.get("/projects/{project}/remarks")
-def _remarks(desk: NamedDesk, limit: models.Limit = 100) -> Page[Remark]:
+def _list_remarks(desk: NamedDesk, limit: models.Limit = 100) -> Page[Remark]:
     """The flags that are not resolved, then the latest notes, each from the newest, on one page."""
     return Page(items=desk.remarks(limit))
 
 
 @admin_api.post("/projects/{project}/flags/{flag}:resolve", status_code=204)
-def _resolve(caller: Engineer, desk: NamedDesk, flag: Annotated[int, Path(ge=1, lt=2**63)]) -> None:
+def _resolve_flag(caller: Engineer, desk: NamedDesk, flag: Annotated[int, Path(ge=1, lt=2**63)]) -> None:
     """Record that a flag was dealt with."""
     desk.resolve(flag, caller.name)
 
 
 @admin_api.get("/projects/{project}/examples")
-def _examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[ExampleState]:
+def _list_examples(desk: NamedDesk, limit: models.Limit = 100, cursor: models.Cursor = "") -> Page[ExampleState]:
     """The examples of the pool with their states, in the order in which the learner decides them."""
     return Page.of(desk.examples(int(cursor or 0), limit + 1), limit, lambda example: example.turn)
 
 
 @admin_api.get("/projects/{project}/next")
-def _upcoming(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> Page[ComingQuestion]:
+def _list_upcoming_queries(desk: NamedDesk, n: Annotated[int, Query(ge=1, le=100)] = 10) -> Page[ComingQuestion]:
     """The queries that the current model would ask next. This call changes nothing."""
     return Page(items=desk.upcoming(n))
 
 
 @admin_api.post("/projects/{project}/predict")
-def _predict(desk: NamedDesk, body: models.PredictBody) -> list[dict[str, Any]]:
+def _predict_labels(desk: NamedDesk, body: models.PredictBody) -> list[dict[str, Any]]:
     """For each example the predicted label, and the predicted cost and cost range of every label."""
     return list(desk.predict(body.examples))
 
 
 @admin_api.get("/projects/{project}/exports/{form}", response_class=Response)
-def _export(desk: NamedDesk, form: models.Form, top: models.Top = None) -> StreamingResponse:
+def _export_answers(desk: NamedDesk, form: models.Form, top: models.Top = None) -> StreamingResponse:
     """All answers as JSON lines, CSV or VW text, the trained model, or predictions for the whole pool."""
     headers = {"content-disposition": _attachment(f"{desk.project.name}.{_SUFFIXES[form]}")}
     parts: Iterator[bytes] = iter(desk.export(form, top))
@@ -117,7 +117,7 @@ def _change_labels(caller: Engineer, desk: NamedDesk, body: models.LabelsBody) -
 
 
 @admin_api.get("/projects/{project}/tokens")
-def _tokens(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[TokenView]:
+def _list_tokens(desk: NamedDesk, limit: models.Limit = 100, cursor: models.NameCursor = "") -> Page[TokenView]:
     """The people who have a token, sorted by name."""
     found = [TokenView(name=name, role=role) for name, role, *_ in desk.access.tokens()]
     return _page_by_name(found, limit, cursor)

@@ -77,19 +77,19 @@ SkipBody = Annotated[models.SkipBody, Body(default_factory=models.SkipBody)]
 class ApiRoutes(APIRouter):
     """Routes under ``/api/v1`` for callers whom ``guard`` lets in, described by the names of their functions."""
 
-    def __init__(self, guard: Callable[..., Any]) -> None:
-        super().__init__(prefix="/api/v1", responses=RESPONSES, dependencies=[Depends(guard)])
+    def __init__(self, guard: Callable[..., Any], of: str) -> None:
+        super().__init__(prefix="/api/v1", tags=[of], responses=RESPONSES, dependencies=[Depends(guard)])
 
     def add_api_route(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
         """Add a route; the underscore of its function is not part of its name."""
         super().add_api_route(path, endpoint, **{**more, "name": endpoint.__name__.strip("_")})
 
 
-api = ApiRoutes(caller_of_api)
+api = ApiRoutes(caller_of_api, of="annotators")
 
 
 @api.get("/projects")
-def _projects(request: Request, caller: AnyCaller) -> list[ProjectView]:
+def _list_projects(request: Request, caller: AnyCaller) -> list[ProjectView]:
     """The projects of this service that the caller may see."""
     desks: Desks = request.app.state.desks
     mine = request.app.state.authenticator.projects_of(caller)
@@ -97,13 +97,13 @@ def _projects(request: Request, caller: AnyCaller) -> list[ProjectView]:
 
 
 @api.get("/projects/{project}")
-def _project(desk: NamedDesk) -> ProjectView:
+def _get_project(desk: NamedDesk) -> ProjectView:
     """The project's question, labels and cost scale."""
     return ProjectView.of(desk.project)
 
 
 @api.post("/projects/{project}/queries:lease")
-def _lease(caller: AnyCaller, desk: NamedDesk, body: models.LeaseBody) -> LeasedView:
+def _lease_queries(caller: AnyCaller, desk: NamedDesk, body: models.LeaseBody) -> LeasedView:
     """Lease queries. No other caller gets them until the lease ends."""
     _check_limits(caller, body.ttl_s, body.max_items)
     queries: list[Question] = []
@@ -116,44 +116,44 @@ def _lease(caller: AnyCaller, desk: NamedDesk, body: models.LeaseBody) -> Leased
 
 
 @api.get("/projects/{project}/queries")
-def _held(caller: AnyCaller, desk: NamedDesk) -> Page[Question]:
+def _list_held_queries(caller: AnyCaller, desk: NamedDesk) -> Page[Question]:
     """The queries that the caller holds, the newest lease first, always on one page."""
     return Page(items=[visible_to(caller, question) for question in desk.held(caller.name)])
 
 
 @api.post("/leases/{lease_id}:renew")
-def _renew(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: RenewBody) -> LeaseView:
+def _renew_lease(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: RenewBody) -> LeaseView:
     """Extend one of the caller's leases."""
     _check_limits(caller, body.ttl_s)
     return LeaseView(expires_at=desk.renew(lease_id, caller.name, body.ttl_s))
 
 
 @api.post("/leases/{lease_id}:release", status_code=204)
-def _release(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier) -> None:
+def _release_lease(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier) -> None:
     """Give a query back unanswered."""
     desk.release(lease_id, caller.name)
 
 
 @api.post("/leases/{lease_id}:skip", status_code=204)
-def _skip(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: SkipBody) -> None:
+def _skip_query(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: SkipBody) -> None:
     """Leave a query to other annotators, at no cost. The caller does not get it again."""
     desk.skip(lease_id, caller.name, body.note)
 
 
 @api.post("/leases/{lease_id}:flag", status_code=204)
-def _flag(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: models.FlagBody) -> None:
+def _flag_example(caller: AnyCaller, desk: LeaseDesk, lease_id: models.Identifier, body: models.FlagBody) -> None:
     """Flag the example of a query for an engineer. The query can still be answered or skipped."""
     desk.flag(lease_id, caller.name, body.note)
 
 
 @api.post("/projects/{project}/queries:resume", status_code=204)
-def _resume(caller: AnyCaller, desk: NamedDesk) -> None:
+def _resume_queries(caller: AnyCaller, desk: NamedDesk) -> None:
     """Take back all skips of the caller, so that these queries can come again."""
     desk.resume(caller.name)
 
 
 @api.post("/projects/{project}/answers", status_code=201)
-def _answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody) -> Receipt:
+def _answer_query(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBody) -> Receipt:
     """Answer a query. The same key gives the same receipt; an answer after the end of the lease is accepted."""
     about = (caller.name, body.query_id, body.lease_id)
     if body.label is not None and (body.costs or body.unsure):
@@ -168,7 +168,7 @@ def _answer(caller: AnyCaller, desk: NamedDesk, key: Key, body: models.AnswerBod
 
 
 @api.get("/projects/{project}/answers")
-def _answers(
+def _list_answers(
     caller: AnyCaller, desk: NamedDesk, limit: models.Limit = 10, cursor: models.Cursor = ""
 ) -> Page[Answered]:
     """The caller's own answers, the newest first."""
@@ -177,14 +177,14 @@ def _answers(
 
 
 @api.delete("/projects/{project}/answers/{answer_id}")
-def _undo(caller: AnyCaller, desk: NamedDesk, answer_id: models.Identifier) -> UndoneView:
+def _undo_answer(caller: AnyCaller, desk: NamedDesk, answer_id: models.Identifier) -> UndoneView:
     """Undo one of the caller's answers; its query is leased to the caller again."""
     question = desk.undo(caller.name, answer_id)
     return UndoneView(query=None if question is None else visible_to(caller, question))
 
 
 @api.get("/projects/{project}/progress")
-def _progress(caller: AnyCaller, desk: NamedDesk) -> DeskProgress:
+def _get_progress(caller: AnyCaller, desk: NamedDesk) -> DeskProgress:
     """The amounts spent, the budget, and the caller's own pace."""
     return desk.progress(caller.name)
 

@@ -29,7 +29,7 @@ _TITLES = {
     "pool": "as they are asked about",
 }
 Word = Annotated[str, Query(max_length=1000, pattern=r"^[^\x00]*$")]
-review_api = ApiRoutes(auth.reviewer_of_api)
+review_api = ApiRoutes(auth.reviewer_of_api, of="reviewers")
 review_pages = APIRouter(include_in_schema=False, default_response_class=HTMLResponse)
 
 
@@ -43,7 +43,7 @@ class CorrectionBody(RequestBody):
 
 
 @review_api.get("/projects/{project}/review")
-def _review(
+def _find_examples(
     desk: NamedDesk,
     text: Word = "",
     label: Word = "",
@@ -61,25 +61,25 @@ def _review(
 
 
 @review_api.get("/projects/{project}/review/{example_id:path}")
-def _about(desk: NamedDesk, example_id: Name) -> Reviewed:
+def _get_example(desk: NamedDesk, example_id: Name) -> Reviewed:
     """All about one example: what is known, what the model says, and what happened."""
     return desk.reviews.about(example_id)
 
 
 @review_api.get("/projects/{project}/agreement")
-def _agreement(desk: NamedDesk, metric: Literal["interval", "ordinal", "nominal"] = "interval") -> Agreements:
+def _get_agreement(desk: NamedDesk, metric: Literal["interval", "ordinal", "nominal"] = "interval") -> Agreements:
     """Krippendorff's alpha with 95 % intervals, overall, by label and by annotator, and the distance from gold."""
     return desk.reviews.agreements(metric)
 
 
 @review_api.get("/projects/{project}/surprises")
-def _surprises(desk: NamedDesk, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> list[Surprise]:
+def _list_surprises(desk: NamedDesk, limit: Annotated[int, Query(ge=1, le=200)] = 50) -> list[Surprise]:
     """Likely wrong answers: those that the model, trained without them, finds most surprising."""
     return desk.reviews.surprises(limit)
 
 
 @review_api.post("/projects/{project}/corrections", status_code=201)
-def _correct(caller: auth.Reviewer, desk: NamedDesk, key: Key, body: CorrectionBody) -> Settled:
+def _correct_costs(caller: auth.Reviewer, desk: NamedDesk, key: Key, body: CorrectionBody) -> Settled:
     """Correct the costs of an example, with a reason. The log keeps the answers beside it."""
     if (body.label is None) != bool(body.costs):
         raise InputError("A correction gives either costs or the true label. Give one of them.")

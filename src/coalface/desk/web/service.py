@@ -21,6 +21,7 @@ from coalface.desk.service.model import teach
 from coalface.desk.service.overview import predictions
 from coalface.desk.web.admin_api import admin_api
 from coalface.desk.web.api import api
+from coalface.desk.web.api_page import api_page
 from coalface.desk.web.auth import AnyCaller, Authenticator, Desks, cookie_of
 from coalface.desk.web.label_studio_api import label_studio_api
 from coalface.desk.web.pages import pages
@@ -46,7 +47,7 @@ from coalface.web.server import ServerOptions, listen, message_if_slow
 _STATIC = Path(__file__).parent / "static"
 _DESCRIPTION = "/api/v1/openapi.json"
 _health = APIRouter(include_in_schema=False)
-_OPEN_PATHS = ("/login", "/static/", "/healthz", "/readyz", _DESCRIPTION)
+_OPEN_PATHS = ("/login", "/static/", "/healthz", "/readyz", "/docs", _DESCRIPTION)
 
 
 def service_of(
@@ -84,8 +85,9 @@ def service_of(
         version=__version__,
         description="Lease queries about the costs of labels, and answer them. Send Authorization: Bearer TOKEN.",
         openapi_url=_DESCRIPTION,
-        docs_url=None,  # FastAPI's documentation pages load scripts from other sites
+        docs_url=None,  # FastAPI's documentation pages load scripts from other sites; ours is api_page
         redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
         lifespan=lifespan,
     )
     authenticator = Authenticator(desks, per_minute, clock)
@@ -94,7 +96,7 @@ def service_of(
     app.state.messengers, app.state.metrics, app.state.connections = sending, RequestMetrics(), None
     app.state.stop = lambda _: None  # what ends the server after an error that will not pass
     install_error_handlers(app, error_page)
-    for router in (api, admin_api, review_api, pages, review_pages, label_studio_api, _health):
+    for router in (api, admin_api, review_api, pages, review_pages, label_studio_api, _health, api_page):
         app.include_router(router)
     app.mount("/static", StaticFiles(directory=_STATIC), name="static")
     app.add_middleware(ProjectPaths, names=desks.names)
