@@ -19,7 +19,8 @@
 
     CollapseWarning (UserWarning)      a learner has stopped asking although its answers show errors
     UnansweredWarning (UserWarning)    predictions of a learner that has no answer about some label
-    DoubtfulColumnWarning (UserWarning)    a column that was read as words looks like ids, dates or numbers
+    DoubtfulDataWarning (UserWarning)      labels, costs or the order of rows look like a mistake
+    └── DoubtfulColumnWarning              a column that was read as words looks like ids, dates or numbers
     EmptyVersionSpaceWarning (UserWarning)    no regressor was within the slack at every round
 
 Every message names the thing, the rule, the value found and the remedy, on one line. A message about a parameter
@@ -148,8 +149,8 @@ class UnansweredWarning(UserWarning):
     """No cost of some label was ever answered, so its predictions say nothing."""
 
 
-class DoubtfulColumnWarning(UserWarning):
-    """A column of a table was read as words although it looks like ids, dates or numbers.
+class DoubtfulDataWarning(UserWarning):
+    """Labels, costs or the order of rows look like a mistake; they are used as they are.
 
     ``remedy`` has the parameters that the message suggests, as that of an error does.
     """
@@ -157,6 +158,10 @@ class DoubtfulColumnWarning(UserWarning):
     def __init__(self, *args: object, remedy: Mapping[str, object] = MappingProxyType({})) -> None:
         super().__init__(*args)
         self.remedy = remedy
+
+
+class DoubtfulColumnWarning(DoubtfulDataWarning):
+    """A column of a table was read as words although it looks like ids, dates or numbers."""
 
 
 class UnlearnedWarning(UserWarning):

@@ -7,7 +7,7 @@ from tests.cli.commands import json_lines, refused, run
 
 
 def test_train_and_predict_abstain_as_the_library_does(calls, capsys):
-    train = "train calls.csv --label kind --model m.coal --abstain-cost 0.1"
+    train = "train calls.csv --label kind --model m.coal --abstain-cost 0.1 --no-shuffle"
     assert run(capsys, f"{train} --abstain-label none")[0] == 0
     labels = [line["label"] for line in json_lines(run(capsys, "predict m.coal new.csv")[1])]
     data, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")

@@ -55,8 +55,8 @@ def test_what_was_found_is_one_line_on_standard_error(folder):
     found = subprocess.run(command, capture_output=True, text=True, check=True)
     assert len(json_lines(found.stdout)) == 1
     assert found.stderr == (
-        "commas.csv was read with semicolons between cells, decimal commas and the encoding cp1252, as its first lines "
-        "suggest. Pass separator, decimal or encoding if that is wrong.\n"
+        "coalface: commas.csv was read with semicolons between cells, decimal commas and the encoding cp1252, as its "
+        "first lines suggest. Pass separator, decimal or encoding if that is wrong.\n"
     )
 
 
@@ -109,7 +109,9 @@ def stop_after(monkeypatch, saves, command):
 def test_what_cannot_be_decided_is_one_line_that_names_the_option(capsys, folder, text, options, words, hint):
     (folder / "bad.csv").write_text(text)
     label = "" if "cost:" in text else "--label art"
-    line = refused(capsys, f"train bad.csv {label} --model bad.coal {options}")
+    code, out, err = run(capsys, f"train bad.csv {label} --model bad.coal {options}")
+    *notes, line = err.splitlines(keepends=True)
+    assert (code, out, len(notes)) == (2, "", sum("was read with" in note for note in notes))
     assert words in line
     assert hint is None or line.endswith(f"On the command line: {hint}.\n")
 

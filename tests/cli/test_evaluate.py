@@ -12,7 +12,7 @@ from tests.pages import assert_needs_nothing_else
 
 @pytest.fixture
 def model(calls, capsys):
-    assert run(capsys, "train calls.csv --label kind --model m.coal --cost-model online")[0] == 0
+    assert run(capsys, "train calls.csv --label kind --model m.coal --cost-model online --no-shuffle")[0] == 0
     return calls
 
 

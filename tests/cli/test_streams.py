@@ -4,6 +4,7 @@ import io
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -55,8 +56,8 @@ def trained(capsys, command):
 
 @pytest.mark.parametrize("data", ["a.vw", "a.vw.gz", "a.vw.zst", "a.csv --label kind", "a.csv.zst --label kind"])
 def test_blocks_train_the_same_online_model_as_the_whole_file(folder, capsys, data):
-    trained(capsys, f"{data} --model whole.coal --cost-model online")
-    trained(capsys, f"{data} --model blocks.coal --cost-model online --block 33")
+    trained(capsys, f"{data} --model whole.coal --cost-model online --no-shuffle")
+    trained(capsys, f"{data} --model blocks.coal --cost-model online --no-shuffle --block 33")
     assert_same_model("whole.coal", "blocks.coal")
     name, *options = data.split()
     dataset = read_dataset(name, **({"label": options[1]} if options else {}))
@@ -68,13 +69,14 @@ def test_blocks_train_the_same_online_model_as_the_whole_file(folder, capsys, da
 
 @pytest.mark.parametrize("model", MODELS)
 def test_blocks_train_the_same_model_of_any_kind(folder, capsys, model):
-    trained(capsys, f"a.csv --label kind --model whole.coal --cost-model {model}")
-    trained(capsys, f"a.csv --label kind --model blocks.coal --cost-model {model} --block 33")
+    options = f"--label kind --cost-model {model} --no-shuffle"
+    trained(capsys, f"a.csv --model whole.coal {options}")
+    trained(capsys, f"a.csv --model blocks.coal {options} --block 33")
     assert_same_model("whole.coal", "blocks.coal")
 
 
 def test_true_classes_and_numbered_features_are_learned_block_by_block(folder, capsys):
-    options = "--cost-model online --reader targets=classes"
+    options = "--cost-model online --reader targets=classes --no-shuffle"
     trained(capsys, f"n.vw --model whole.coal {options}")
     trained(capsys, f"n.vw --model blocks.coal {options} --block 33")
     assert_same_model("whole.coal", "blocks.coal")
@@ -175,9 +177,70 @@ def test_a_later_label_names_the_option_that_helps(folder, capsys):
     assert "late.csv, line 8" in line
     assert line.endswith("On the command line: --classes.\n")
     assert not Path("m.coal").exists()
-    trained(capsys, "late.csv --label kind --model m.coal --block 4 --classes cat,cow,dog")
-    trained(capsys, "late.csv --label kind --model whole.coal --block 100")
+    trained(capsys, "late.csv --label kind --model m.coal --block 4 --classes cat,cow,dog --no-shuffle")
+    trained(capsys, "late.csv --label kind --model whole.coal --block 100 --no-shuffle")
     assert_same_model("whole.coal", "m.coal")
+
+
+# -- the order of rows ------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_learned_in_a_random_order_of_the_seed(folder, capsys):
+    for name, options in (("one", ""), ("again", ""), ("other", "--seed 1"), ("ordered", "--no-shuffle")):
+        trained(capsys, f"a.csv --label kind --cost-model online --model {name}.coal {options}")
+    assert_same_model("one.coal", "again.coal")
+    weights = {
+        name: NamedLearner.load(Path(f"{name}.coal")).learner.predict_cost(np.ones((1, 3))).tobytes()
+        for name in ("one", "other", "ordered")
+    }
+    assert len(set(weights.values())) == 3
+
+
+def sorted_csv():
+    header, *rows = csv_text().splitlines()
+    return "\n".join([header, *sorted(rows, key=lambda row: row.rpartition(",")[2])])
+
+
+def test_a_sorted_file_that_is_one_block_is_learned_as_well_as_a_shuffled_one(folder, capsys):
+    Path("sorted.csv").write_text(sorted_csv())
+    cost = {}
+    for name in ("a", "sorted", "sorted --no-shuffle"):
+        file, *options = name.split()
+        costs = []
+        for seed in range(5):
+            how = f"--cost-model online --model m{seed}.coal --seed {seed} {' '.join(options)}"
+            Path(f"m{seed}.coal").unlink(missing_ok=True)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                trained(capsys, f"{file}.csv --label kind {how}")
+            costs.append(json.loads(run(capsys, f"evaluate m{seed}.coal a.csv --label kind --json")[1])["cost"]["mean"])
+        cost[name] = sum(costs) / len(costs)
+    assert cost["sorted"] < cost["a"] + 0.03
+    assert cost["sorted --no-shuffle"] > cost["a"] + 0.1
+
+
+def test_long_runs_of_a_label_are_one_warning_with_their_length_and_the_remedy(folder, capsys):
+    Path("sorted.csv").write_text(sorted_csv())
+    longest = max(line.count(label) for label in LABELS for line in [sorted_csv()])
+    command = "train sorted.csv --label kind --classes billing,other,refund --model m.coal"
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        code, _, err = run(capsys, f"{command} --block 20")
+    assert code == 0, err
+    (line,) = [line for line in err.splitlines() if "in a row" in line]
+    label = re.search("the label '(.+)', so the learner forgets the other labels meanwhile. Shuffle the rows", line)[1]
+    assert 20 <= int(re.search(r"sorted.csv has (\d+) rows in a row", line)[1]) <= longest
+    assert label in LABELS
+    assert line.endswith("or read more rows at a time. On the command line: --block.")
+
+
+@pytest.mark.parametrize(
+    "data", ["sorted.csv", "a.csv --block 20 --classes billing,other,refund", "a.csv --no-shuffle"]
+)
+def test_no_long_runs_are_no_warning(folder, capsys, data):
+    Path("sorted.csv").write_text(sorted_csv())
+    code, _, err = run(capsys, f"train {data} --label kind --model m.coal")  # where warnings are errors
+    assert (code, "in a row" in err) == (0, False)
 
 
 # -- checkpoints ------------------------------------------------------------------------------------------------------
@@ -250,13 +313,13 @@ def test_another_file_or_other_settings_are_refused(folder, capsys, monkeypatch)
 
 
 def test_a_file_that_has_grown_is_still_the_same(folder, capsys, monkeypatch):
-    command = "train log.csv --label kind --block 50 --checkpoint-every 30 --model m.coal --resume"
+    command = "train log.csv --label kind --block 50 --checkpoint-every 30 --model m.coal --resume --no-shuffle"
     lines = csv_text().splitlines(keepends=True)
     Path("log.csv").write_text("".join(lines[:101]))
     stop_after_saves(monkeypatch, 2, command)
     Path("log.csv").write_text(csv_text())
     assert run(capsys, command)[0] == 0
-    trained(capsys, "a.csv --label kind --block 50 --model whole.coal")
+    trained(capsys, "a.csv --label kind --block 50 --model whole.coal --no-shuffle")
     assert_same_model("whole.coal", "m.coal")
 
 
@@ -277,11 +340,13 @@ def train_slowly(command):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system cannot kill")
-def test_killed_again_and_again_training_gives_the_same_model(folder, capsys):
+@pytest.mark.parametrize("shuffle", ["", "--no-shuffle"])
+def test_killed_again_and_again_training_gives_the_same_model(folder, capsys, shuffle):
     random = np.random.default_rng(0)
     Path("long.vw").write_text(vw_text(3000))
-    command = "train long.vw --cost-model online --block 100 --checkpoint-every 40 --resume --model"
-    trained(capsys, "long.vw --cost-model online --block 100 --model at_once.coal")
+    options = f"long.vw --cost-model online --block 100 {shuffle}"
+    trained(capsys, f"{options} --model at_once.coal {'' if shuffle else '--checkpoint-every 40'}")
+    command = f"train {options} --checkpoint-every 40 --resume --model"
     context = multiprocessing.get_context("fork")
     done = [0]
     for _ in range(KILLS):

@@ -34,7 +34,7 @@ def predicted(capsys, train, data):
 
 
 def test_train_and_predict_equal_the_library(calls, capsys):
-    assert run(capsys, "train calls.csv --label kind --model m.coal --learning-rate 0.3")[0] == 0
+    assert run(capsys, "train calls.csv --label kind --model m.coal --learning-rate 0.3 --no-shuffle")[0] == 0
     code, out, _ = run(capsys, "predict m.coal new.csv --costs")
     train, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")
     learner = CoalClassifier(model=CommitteeModel(online=OnlineModel(learning_rate=0.3))).partial_fit(
@@ -189,7 +189,7 @@ def test_spaces_between_the_labels_do_not_belong_to_them(calls):
     ("option", "interactions"), [("2", 2), ("0:2x2:4,0:2x0:2", [[[0, 2], [2, 4]], [[0, 2], [0, 2]]])]
 )
 def test_train_learns_interactions_and_keeps_them_in_the_model(option, interactions, calls, capsys):
-    assert run(capsys, f"train calls.csv --label kind --model m.coal --interactions {option}")[0] == 0
+    assert run(capsys, f"train calls.csv --label kind --model m.coal --no-shuffle --interactions {option}")[0] == 0
     train = read_dataset("calls.csv", label="kind")
     learner = CoalClassifier(model=OnlineModel(interactions=interactions))
     learner.partial_fit(train.X, cost=train.cost, classes=train.classes)
@@ -268,7 +268,7 @@ def test_data_without_a_known_cost_teach_nothing_and_are_refused(calls, capsys):
 def test_continuing_keeps_the_cost_matrix_and_refuses_another(calls, capsys):
     (calls / "costs.csv").write_text(",billing,other,refund\nbilling,0,0.1,0.2\nother,0.3,0,0.4\nrefund,0.5,0.6,0\n")
     (calls / "others.csv").write_text(",billing,other,refund\nbilling,0,1,0.2\nother,0.3,0,0.4\nrefund,0.5,0.6,0\n")
-    train = "train calls.csv --label kind --model"
+    train = "train calls.csv --label kind --no-shuffle --model"
     assert run(capsys, f"{train} twice.coal --cost-matrix costs.csv")[0] == 0
     assert run(capsys, f"{train} twice.coal --continue")[0] == 0
     assert run(capsys, f"{train} given.coal --cost-matrix costs.csv")[0] == 0

@@ -15,7 +15,7 @@ import typer
 from coalface.cli.app import app
 from coalface.cli.learner_options import TITLES
 from coalface.cli.option_values import READER_OPTIONS
-from coalface.errors import CoalfaceError, DoubtfulColumnWarning
+from coalface.errors import CoalfaceError, DoubtfulDataWarning
 from coalface.extras import missing_extra
 from coalface.long_work import WORK
 
@@ -81,7 +81,7 @@ def _log_on_stderr() -> Iterator[None]:
 
 
 def _show_warning(options: Mapping[str, str], message: Warning | str, *_: object, **__: object) -> None:
-    shown = _with_options(message, options) if isinstance(message, DoubtfulColumnWarning) else message
+    shown = _with_options(message, options) if isinstance(message, DoubtfulDataWarning) else message
     print(f"coalface: warning: {shown}", file=sys.stderr)
 
 
@@ -111,7 +111,7 @@ def _one_line(problem: Exception, options: Mapping[str, str]) -> str | None:
     return None
 
 
-def _with_options(problem: CoalfaceError | DoubtfulColumnWarning, options: Mapping[str, str]) -> str:
+def _with_options(problem: CoalfaceError | DoubtfulDataWarning, options: Mapping[str, str]) -> str:
     """The message with the verb's options: a message about a parameter starts with its name.
 
     >>> _with_options(CoalfaceError("warm_up must be at least 0, got -1."), {"warm_up": "--warm-up"})

@@ -52,6 +52,9 @@ def train(
         typer.Option("--resume", help="Continue after the last checkpoint of the same DATA, if there is one."),
     ] = False,
     block: options.Block = options.BLOCK_ROWS,
+    shuffle: Annotated[
+        bool, typer.Option(help="Learn the rows of a block in random order, drawn with --seed, or keep their order.")
+    ] = True,
     settings: Annotated[LearnerSettings, LEARNER],
     budget: options.Budget = None,
     reading: ReaderOptions,
@@ -61,7 +64,7 @@ def train(
     Without DATA, the model is empty and ready for ask.
     Settings that are left out have the defaults of CoalClassifier.
     An existing model is never overwritten; --continue learns more with it.
-    DATA is read block by block, in one pass.
+    DATA is read block by block, in one pass; the rows of a block are shuffled.
     A budget counts what ask wants from then on, also with --continue; the costs in DATA are free.
     """
     from coalface.data import labels_from_text, read_cost_matrix
@@ -92,8 +95,8 @@ def train(
         if data is not None:
             stream = Stream(data, reading.format, reading.given(), rows=block)
             with reading_bar(data.name) as progress:
-                training = Training(current, stream, checkpoint_every, partial(_save, current, model), progress)
-                training.run(after)
+                save = partial(_save, current, model)
+                Training(current, stream, checkpoint_every, save, progress, shuffle).run(after)
         if wanted_budget is not None:
             current.learner.start_budget(wanted_budget)
         _save(current, model, None)

@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from coalface.data.alignment import Aligner, reader_options
 from coalface.data.dataset import CostDataset
 from coalface.data.formats.cost_matrix import read_cost_matrix
+from coalface.data.label_runs import LabelRuns, cheapest_labels
+from coalface.data.numbers import whole_number
 from coalface.data.streams.blocks import open_blocks, stream_format
 from coalface.data.streams.contract import BLOCK_ROWS, Blocks
 from coalface.data.streams.line_source import Position
-from coalface.errors import FileFormatError, InputError
+from coalface.errors import DoubtfulDataWarning, FileFormatError, InputError
 from coalface.learner.named_learner import NamedLearner
+from coalface.learner.state import own_seed
 from coalface.long_work import LongWork
 
 Progress = Callable[[int, int | None, int], None]  # bytes read, size of the file, examples learned
@@ -39,8 +43,9 @@ class Stream:
 class Training:
     r"""Learns all costs of a stream; a learner without labels uses those of the first block.
 
-    Every ``every`` rows, it calls ``checkpoint`` with the position up to which it has learned. The learner keeps the
-    option ``cost_matrix``: true labels that it learns later have the same costs.
+    The rows of a block are learned in random order, drawn with the learner's seed, unless ``shuffle`` is False. Every
+    ``every`` rows, it calls ``checkpoint`` with the position up to which it has learned. The learner keeps the option
+    ``cost_matrix``: true labels that it learns later have the same costs.
 
     >>> from tempfile import TemporaryDirectory
     >>> from coalface import CoalClassifier
@@ -58,6 +63,7 @@ class Training:
     every: int | None = None
     checkpoint: Callable[[Position], None] = lambda _: None
     progress: Progress = lambda *_: None
+    shuffle: bool = True
 
     def run(self, after: Position | None = None) -> None:
         """Learn the stream, from its start or ``after`` a position."""
@@ -68,17 +74,26 @@ class Training:
         log, path = logging.getLogger("coalface"), self.stream.path
         named, stream = self.named, self.stream
         options = dict(stream.options) if _is_new(named) else self._own_options()
-        some_known, last = after is not None, 0 if after is None else after.rows
+        some_known, last, runs = after is not None, 0 if after is None else after.rows, LabelRuns()
         with open_blocks(
             path, stream.format, options, rows=stream.rows, after=after, checksums=self.every is not None
         ) as blocks:
             aligner = None if _is_new(named) else _aligner_for(named, path, blocks, grows=True)
+            if self.every is not None and after is not None:
+                blocks.rows = min(stream.rows, self.every)
             for block in blocks:
                 log.debug("learning %r", block)
                 if aligner is None:
                     self._begin(block)
                     aligner = _aligner_for(named, path, blocks, grows=True)
-                some_known |= self._learn(aligner.aligned(block))
+                placed = aligner.aligned(block)
+                if self.shuffle:
+                    placed = placed.subset(self._order(blocks.n_rows, len(block)))
+                warned = runs.long_run() is not None
+                runs.add(cheapest_labels(placed.cost))
+                if not warned and (run := runs.long_run()) is not None:
+                    _warn_of_long_run(blocks.source, named.classes[run.label].item(), run.length)
+                some_known |= self._learn(placed)
                 self.progress(*blocks.progress, blocks.n_rows)
                 if self.every is not None:
                     blocks.rows = min(stream.rows, self.every)
@@ -87,6 +102,11 @@ class Training:
                         self.checkpoint(blocks.position())
         if not some_known:
             raise InputError("cost must have a known cost to learn from, got only NaN. Pass y or costs, or use ask.")
+
+    def _order(self, n_read: int, n_rows: int) -> NDArray[np.int64]:
+        """A random order of the last rows that were read."""
+        seed, first = whole_number("random_state", own_seed(self.named.learner)), n_read - n_rows
+        return np.random.default_rng([seed, first] if first else seed).permutation(n_rows)
 
     def _begin(self, block: CostDataset) -> None:
         """Give a new learner the labels of the first block and, if it may ask for true labels, their costs."""
@@ -156,6 +176,17 @@ def examples_of(named: NamedLearner, stream: Stream, *, candidates: bool = False
                     remedy={"candidates": True},
                 )
             yield dataset.with_fields(candidates=None) if lists_truths else dataset
+
+
+def _warn_of_long_run(source: Path, label: Any, length: int) -> None:
+    warnings.warn(
+        DoubtfulDataWarning(
+            f"{source} has {length:,} rows in a row with the label {label!r}, so the learner forgets the other labels "
+            "meanwhile. Shuffle the rows of the file, or read more rows at a time.",
+            remedy={"block": None},
+        ),
+        stacklevel=4,
+    )
 
 
 def _is_new(named: NamedLearner) -> bool:

@@ -6,7 +6,6 @@ is not UTF-8 is UTF-16 if it begins so, or Western (Windows-1252) if it does not
 """
 
 import csv
-import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from coalface.data.formats.compression import no_file, without_packing
 from coalface.data.streams.encodings import SNIFFED, UTF_8, checked_encoding
 from coalface.data.streams.line_source import ALL, LineSource
 from coalface.errors import FileFormatError, InputError
+from coalface.long_work import WORK
 
 CsvRows: TypeAlias = Iterator[tuple[int, list[str]]]  # the number of a line and its cells
 
@@ -268,7 +268,7 @@ def _say(lines: LineSource, given: CsvForm, found: CsvForm) -> None:
         facts.append(f"the encoding {lines.encoding}")
     if facts:
         listed = " and ".join(facts) if len(facts) < 3 else f"{facts[0]}, {facts[1]} and {facts[2]}"
-        logging.getLogger("coalface").warning(
+        WORK.warning(
             "%s was read with %s, as its first lines suggest. Pass separator, decimal or encoding if that is wrong.",
             lines.path,
             listed,

@@ -70,7 +70,7 @@ def read_csv(path: str | os.PathLike[str], **options: Unpack[CsvKeywords]) -> Co
     ``embed="minilm"`` makes vectors of texts, as ``Encoder(embed="minilm")`` does.
 
     The first lines show the separator, the decimal mark and the encoding, unless ``separator``, ``decimal`` ("." or
-    ",") and ``encoding`` say them. The logger "coalface" says what was found, if it is unusual.
+    ",") and ``encoding`` say them. The logger "coalface.work" says what was found, if it is unusual.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
