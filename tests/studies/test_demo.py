@@ -1,5 +1,6 @@
 """The demo: what it claims holds on its own runs, and its page needs nothing else."""
 
+import json
 import re
 import xml.etree.ElementTree as ET
 
@@ -7,16 +8,20 @@ import numpy as np
 import pytest
 
 from coalface.errors import InputError
+from coalface.evaluate import Summary
 from coalface.studies.demo import (
     HEADINGS,
     RULES,
+    SAME_MODEL,
     SHOWN_RULE,
     WARM_UP,
     demo_page,
+    in_a_sentence,
     run_demo,
     table_rows,
 )
 from coalface.studies.known import load_known
+from tests.documentation.blocks import ROOT
 from tests.pages import assert_needs_nothing_else
 from tests.studies.few_digits import use_few_digits
 
@@ -42,6 +47,38 @@ def test_the_default_is_better_than_passive_with_far_fewer_zero_one_costs(demo):
     assert rows[SHOWN_RULE].test_cost < rows["passive"].test_cost
 
 
+def test_the_learner_is_also_compared_with_its_own_model_that_sees_every_cost(demo):
+    for rows in demo.summaries.values():
+        linear, same, ours = (
+            next(row for row in rows if row.name == name) for name in ("passive", SAME_MODEL, SHOWN_RULE)
+        )
+        assert (same.costs_asked, same.examples_asked) == (linear.costs_asked, linear.examples_asked) == (12970, 1297)
+        assert same.test_cost < 0.5 * linear.test_cost
+        assert ours.test_cost < same.test_cost + 0.02
+
+
+def test_the_table_the_page_and_the_readme_have_the_same_factor(demo):
+    page = demo_page(demo)
+    for rows in demo.summaries.values():
+        cells = dict(zip(HEADINGS, table_rows(rows)[RULES.index(SHOWN_RULE)], strict=True))
+        saving = cells["saving at the match"]
+        assert f"<strong>{saving}</strong>" in page
+        sentence = in_a_sentence(rows)
+        assert f"{saving.removesuffix('x')} times fewer costs ({cells['costs to match passive']} instead of" in sentence
+        assert f"{cells['examples asked = true labels']} true labels would have given these costs" in sentence
+
+
+def test_the_readme_and_the_first_page_say_what_the_figure_was_drawn_from():
+    drawn = json.loads((ROOT / "docs" / "demo.json").read_text(encoding="utf-8"))
+    rows = [
+        Summary(**{name: np.nan if value is None else value for name, value in row.items()}) for row in drawn["0/1"]
+    ]
+    assert [row.name for row in rows] == list(RULES)
+    for page in ("README.md", "docs/index.md"):
+        text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+        assert f"{in_a_sentence(rows)}." in text, page
+
+
 def test_more_mellowness_asks_for_more_costs(demo):
     for rows in demo.summaries.values():
         asked = {row.name: row.costs_asked for row in rows}
@@ -50,7 +87,7 @@ def test_more_mellowness_asks_for_more_costs(demo):
 
 def test_every_rule_sees_the_same_permutations_and_begins_with_the_warm_up(demo):
     for runs in demo.runs.values():
-        published = {name: curves for name, curves in runs.items() if name != SHOWN_RULE}
+        published = {name: curves for name, curves in runs.items() if name not in (SHOWN_RULE, SAME_MODEL)}
         starts = {name: [curve.test_cost[0] for curve in curves] for name, curves in published.items()}
         assert all(start == starts["passive"] for start in starts.values())  # 10 examples: all are asked in full
         assert all(curve.examples_queried[-1] >= WARM_UP for curves in published.values() for curve in curves)

@@ -20,17 +20,18 @@ if TYPE_CHECKING:
     from coalface.studies.sweep import Progress
 
 _INTERRUPTED, _SOME_FAILED = 130, 1
-_HEADINGS = ("rule", "costs\nasked", "times\nfewer", "examples\nasked", "test\ncost", "costs to\nmatch", "times\nfewer")
+_HEADINGS = ("rule", "costs\nasked", "times\nfewer", "true\nlabels", "test\ncost", "costs to\nmatch", "times\nfewer")
 _COLUMNS = (0, 1, 2, 3, 4, 6, 7)  # of the page's table; without the band, it fits into 80 characters
 _NOTE = (
     "Times fewer: costs asked by passive for each cost asked by the rule. Costs to match: where the median curve falls "
-    "to passive's final test cost for good, and how many times more costs passive needs to get there."
+    "to passive's final test cost for good, and how many times more costs passive needs to get there. True labels: the "
+    "examples asked about; one true label would give all ten costs of an example."
 )
 
 
 def demo(
     permutations: Annotated[
-        int, typer.Option(help="The number of orders of the training rows to average over; each takes some 10 seconds.")
+        int, typer.Option(help="The number of orders of the training rows to average over; each takes some 15 seconds.")
     ] = 3,
     report: Annotated[
         Path | None, typer.Option(help="The HTML page to write.", show_default="coalface-demo.html")
