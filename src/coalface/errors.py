@@ -20,13 +20,15 @@
     CollapseWarning (UserWarning)      a learner has stopped asking although its answers show errors
     UnansweredWarning (UserWarning)    predictions of a learner that has no answer about some label
     DoubtfulDataWarning (UserWarning)      labels, costs or the order of rows look like a mistake
-    └── DoubtfulColumnWarning              a column that was read as words looks like ids, dates or numbers
+    └── DoubtfulColumnWarning              a column that was perhaps read wrongly, or left what was learned
     EmptyVersionSpaceWarning (UserWarning)    no regressor was within the slack at every round
 
 Every message names the thing, the rule, the value found and the remedy, on one line. A message about a parameter
 starts with its name.
 """
 
+import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
@@ -48,6 +50,14 @@ class CoalfaceError(Exception):
 
 class InputError(CoalfaceError, ValueError):
     """A value, shape or option breaks a rule; nothing was changed."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn about the line that called this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("coalface."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def in_one_line(problem: Exception) -> str:
@@ -161,7 +171,7 @@ class DoubtfulDataWarning(UserWarning):
 
 
 class DoubtfulColumnWarning(DoubtfulDataWarning):
-    """A column of a table was read as words although it looks like ids, dates or numbers."""
+    """A column was read as words although it looks like ids, dates or numbers, or has left what was learned."""
 
 
 class UnlearnedWarning(UserWarning):

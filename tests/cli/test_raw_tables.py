@@ -145,3 +145,45 @@ def test_a_column_of_names_is_one_warning_with_the_options_that_leave_it_out(cap
         assert warned.startswith("coalface: warning: Column 'instance' looks like an id")
         assert warned.endswith("On the command line: --id instance or --ignore instance.")
         assert "warning" not in run(capsys, f"{command.replace('r.coal', 's.coal')} --id instance")[2]
+
+
+def _write_orders(path, months, largest):
+    lines = ["size,colour,day,team"]
+    for number in range(200):
+        day = f"{months[number % len(months)]}-{1 + number % 28:02}"
+        lines.append(f"{number * largest / 199:.3f},{'red' if number % 3 else 'blue'},{day},{'ab'[number % 2]}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("command", ["predict", "ask", "evaluate --label team"], ids=["predict", "ask", "evaluate"])
+def test_columns_that_have_left_what_was_learned_are_told_once(capsys, folder, command):
+    _write_orders(folder / "orders.csv", ["2024-01", "2024-02", "2024-03", "2024-04"], largest=10)
+    _write_orders(folder / "later.csv", ["2025-05", "2025-09"], largest=100)
+    main(["train", "orders.csv", "--label", "team", "--model", "o.coal"])
+    capsys.readouterr()
+    verb, *options = command.split()
+    code, _, err = run(capsys, " ".join([verb, "o.coal", "later.csv", *options]))
+    dates, sizes = [line for line in err.splitlines() if "warning" in line]
+    assert code == 0
+    assert dates.startswith(
+        "coalface: warning: Column 'day' of 200 of 200 rows lies after 2024-04-28, the last date of the first rows "
+        "(up to 2025-09-28)."
+    )
+    assert sizes.startswith(
+        "coalface: warning: Column 'size' of 178 of 200 rows lies above 10, the largest value learned (up to 100, "
+        "9 times the range further)."
+    )
+    assert "warning" not in run(capsys, " ".join([verb, "o.coal", "orders.csv", *options]))[2]
+
+
+@pytest.mark.filterwarnings("default")
+def test_columns_of_numbers_have_their_names_in_warnings(capsys, folder):
+    for name, largest in (("few", 10), ("many", 100)):
+        lines = ["kg,cm,team", *(f"1.5,{number * largest / 99:.3f},{'ab'[number % 2]}" for number in range(100))]
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    main(["train", "few.csv", "--label", "team", "--model", "o.coal"])
+    capsys.readouterr()
+    err = run(capsys, "predict o.coal many.csv --label team")[2]
+    assert err.startswith("coalface: warning: Column 'cm' of 89 of 100 rows lies above 10,")
+    assert err.count("warning") == 1

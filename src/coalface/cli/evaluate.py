@@ -48,7 +48,7 @@ def evaluate(
     options = reading.given()
     if "cost_matrix" not in options:
         options = current.with_own_costs(format_of(data, reading.format), options)
-    dataset = current.read(data, reading.format, options)
+    dataset = current.warn_of_inputs(current.read(data, reading.format, options))
     if reading.label is not None:
         typer.echo(f"Costs: {'0 and 1' if 'cost_matrix' not in options else 'of the cost matrix'}.", err=True)
     found = evaluation_report(

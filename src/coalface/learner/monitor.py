@@ -1,7 +1,5 @@
 """What a learner says about itself: what more questions could save, what audits have measured, and warnings."""
 
-import sys
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +9,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
 from coalface.data.numbers import finite_number
-from coalface.errors import CollapseWarning, InputError, UnansweredWarning, UnlearnedWarning, listed
+from coalface.errors import CollapseWarning, InputError, UnansweredWarning, UnlearnedWarning, listed, warn_user
 from coalface.kernels.state import (
     AUDITS,
     EXAMPLES_QUERIED,
@@ -189,15 +187,8 @@ def rare_labels(learner: LearnerState) -> dict[Any, int]:
 # -- warnings -------------------------------------------------------------------------------------
 
 
-def _warn_user(message: str, category: type[Warning]) -> None:
-    """Warn about the line that called this package."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("coalface."):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
-
-
-def _first_time(learner: LearnerState, what: str) -> bool:
+def first_time(learner: LearnerState, what: str) -> bool:
+    """Whether this is said for the first time."""
     is_first = what not in learner._said
     learner._said = learner._said | {what}
     return is_first
@@ -209,8 +200,8 @@ def warn_if_collapsed(learner: LearnerState) -> None:
     silent, regret = int(counts.counters[SILENT_ROUNDS]), float(counts.recent_regret[0])
     if silent < LEAST_SILENCE or learner.budget is not None or regret < _LARGE_REGRET:
         return
-    if silent >= 5 * int(counts.counters[EXAMPLES_QUERIED]) and _first_time(learner, "collapsed"):
-        _warn_user(
+    if silent >= 5 * int(counts.counters[EXAMPLES_QUERIED]) and first_time(learner, "collapsed"):
+        warn_user(
             f"Nothing was asked in the last {silent} rounds, although the last answered examples cost {regret:.2f} of "
             f"the scale more than their best label. Raise mellowness (now {learner.mellowness:g}) or warm_up (now "
             f"{rule_of(learner.rule).warm_up}), or set audits.",
@@ -227,8 +218,8 @@ def warn_if_unanswered(learner: LearnerState, among: Mask | None = None) -> None
     if not unanswered.any() or unanswered.all():
         return
     silent = unanswered & learner.model_.active & (True if among is None else among.any(axis=0))
-    if silent.any() and _first_time(learner, "unanswered"):
-        _warn_user(
+    if silent.any() and first_time(learner, "unanswered"):
+        warn_user(
             f"No cost of {listed(learner.classes_[silent].tolist())} was ever answered, so it counts as the middle of "
             "cost_bounds in predictions. Tell the learner some of these costs.",
             UnansweredWarning,
@@ -237,8 +228,8 @@ def warn_if_unanswered(learner: LearnerState, among: Mask | None = None) -> None
 
 def warn_of_labels_alone(learner: LearnerState, cost: Any, remedy: str) -> None:
     """Warn once if ``fit`` learned costs and ``score`` gets labels without their costs."""
-    if cost is None and learner.cost_matrix is None and learner._learned_costs and _first_time(learner, "labels alone"):
-        _warn_user(
+    if cost is None and learner.cost_matrix is None and learner._learned_costs and first_time(learner, "labels alone"):
+        warn_user(
             "score counts errors as 0 and 1 here, because it got labels without costs, but the learner learned "
             f"costs. Pass cost=...; {remedy}.",
             UserWarning,
@@ -269,7 +260,7 @@ def warn_of_unlearned(
         more = "raise mellowness or the rate of audits"
         remedy = more if audits_of(audits).by == "loss" else f"pass audits='loss', or {more}"
         remedy = "raise the budget" if on_budget else remedy
-        _warn_user(
+        warn_user(
             f"The learner never predicted {listed(list(unlearned))} in the second half of the data for the examples "
             f"where it is right: {counts}. {remedy[0].upper()}{remedy[1:]}.",
             UnlearnedWarning,

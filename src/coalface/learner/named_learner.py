@@ -17,9 +17,11 @@ from coalface.data.encoding.encoder import Encoder
 from coalface.data.formats.cost_matrix import read_cost_matrix
 from coalface.data.formats.readers import TABLES, format_of
 from coalface.data.labels import label_array, label_like
+from coalface.data.rows import check_rows
 from coalface.data.streams.line_source import Position
 from coalface.errors import FileFormatError, InputError
 from coalface.learner.estimator import CoalClassifier
+from coalface.learner.inputs import warn_of_inputs
 from coalface.learner.labels import label_set
 from coalface.learner.monitor import warn_if_collapsed
 from coalface.learner.teaching import check_rounds, tell_rounds
@@ -134,6 +136,11 @@ class NamedLearner:
     def _has_costs(self, matrix: Any) -> bool:
         own = self.learner.cost_matrix
         return own is not None and np.array_equal(own, read_cost_matrix(matrix, self.classes))
+
+    def warn_of_inputs(self, dataset: CostDataset) -> CostDataset:
+        """The dataset; a warning names its columns that have left what was learned."""
+        warn_of_inputs(self.learner, check_rows(dataset.X), self.feature_names)
+        return dataset
 
     def tell(self, rounds: Sequence[Round], *, late: bool = False, fill_gaps: bool = False) -> None:
         """Learn rounds, sorted by number, or raise an error and change nothing.

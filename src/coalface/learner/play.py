@@ -29,6 +29,7 @@ from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, ROUND, RoundArrays, Unt
 from coalface.kernels.stopping import saving_is_below
 from coalface.learner.account import RemainingBudget, plain_budget, remaining_budget
 from coalface.learner.asking import Given, decide
+from coalface.learner.inputs import keep_inputs
 from coalface.learner.intake import (
     Examples,
     KnownParts,
@@ -201,6 +202,13 @@ class SimulatedRun:
     def __len__(self) -> int:
         return len(self.arrays.order)
 
+    def learned(self, span: slice) -> tuple[Rows, RoundArrays]:
+        """The rows at these positions, and what was asked about them; of a run that records nothing, all count."""
+        picked = self.arrays.order[span]
+        known = self.arrays.given.costs[picked]
+        asked = self.asked(span) if len(self.arrays.record.mask) else ~np.isnan(known)
+        return self.rows.take(picked), NO_ROUNDS._replace(asked=asked, costs=np.where(asked, known, np.nan))
+
     def asked(self, span: slice) -> Mask:
         """The mask of questions at these positions, (n, K), if the run records them."""
         return self.arrays.record.mask[span]
@@ -306,6 +314,7 @@ def _play_until(learner: LearnerState, run: SimulatedRun, until: Until) -> None:
     with learner.model_.lock, nullcontext() if recorder is None else interrupts_put_off():
         run.done = learner.model_.simulate(run.rows, settings, run.arrays, start, until, run.batch)
         keep_features(learner, Examples(None, run.rows, None, run.names))
+        keep_inputs(learner, *run.learned(slice(start, run.done)))
         if recorder is not None and run.done > start:
             played = _rounds_of_run(learner, run, slice(start, run.done))
             recorder.write(played, all_params(learner), plain_budget(learner), learned=True)

@@ -12,6 +12,7 @@ from coalface.data.rows import Rows
 from coalface.data.targets import given_costs
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import NO_ROUNDS
+from coalface.learner.inputs import warn_of_inputs
 from coalface.learner.intake import Examples, Mask, allowed, examples_to_decide, row_weights, unit_offsets
 from coalface.learner.monitor import warn_if_unanswered, warn_of_labels_alone
 from coalface.learner.state import LearnerState, answers_of, ready, settings_of
@@ -58,6 +59,8 @@ def best_labels(
         best = best_of(learner, examples.rows, allowed_labels, offsets)
         if warns:
             warn_if_unanswered(learner)
+    if warns:
+        warn_of_inputs(learner, examples.rows)
     if best.min(initial=0) < 0:
         refuse_no_candidate(best)
     return (learner.classes_ if learner.abstain is None else answers_of(learner, learner.classes_))[best]
@@ -179,6 +182,7 @@ def score_of(
     refuse_no_candidate(best)
     paid = _paid(learner, best, check_cost(known, examples.n_rows, learner.classes_, scale))
     warn_if_unanswered(learner)
+    warn_of_inputs(learner, examples.rows)
     if np.isnan(paid).any():
         raise InputError(
             f"cost must be known for the predicted labels, got NaN in row {np.argmax(np.isnan(paid))}. "

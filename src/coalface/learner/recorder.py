@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from coalface.data.encoding.choice import embedder_of, features_of, plain_features
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.frames import by_label
+from coalface.data.input_ranges import InputRanges
 from coalface.data.labels import label_array
 from coalface.data.numbers import whole_number
 from coalface.errors import FileFormatError, InputError, in_one_line, shortened
@@ -70,6 +71,8 @@ def bundled(learner: LearnerState) -> Bundle:
         meta["reading"] = learner.reading_
     if learner._carried is not None:
         meta["carried"] = learner._carried
+    if learner._inputs is not None:
+        meta["inputs"] = learner._inputs.plain()
     if retired := _retired(learner):
         meta["retired"] = retired
     return meta, {"classes_": learner.classes_, **learner.model_.saved()}
@@ -101,6 +104,8 @@ def from_bundle(
             learner.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
         if "carried" in meta:
             learner._carried = whole_number("carried", meta["carried"])
+        if "inputs" in meta:
+            learner._inputs = InputRanges.of(meta["inputs"])
         if "reading" in meta:
             learner.reading_ = meta["reading"]
         plain_params(learner)  # or a parameter of no use would be found when the learner is saved again
@@ -162,10 +167,10 @@ def from_ledger(
             change_labels(learner, rounds)
             continue
         _begin_recorded(learner, rounds[0].budget)
+        _restore_encoder(learner, next((one.encoder for one in rounds if one.encoder is not None), None))
         replay_rounds(learner, rounds)
         if rounds[0].columns is not None:
             learner.feature_names_in_ = np.array(rounds[0].columns, dtype=object)
-        _restore_encoder(learner, next((one.encoder for one in rounds if one.encoder is not None), None))
     learner._recorder = new_recorder(learner, ledger, has_encoder=hasattr(learner, "encoder_"))
     return learner
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale
 from coalface.data.encoding.choice import check_features
 from coalface.data.encoding.encoder import Encoder
+from coalface.data.input_ranges import InputRanges
 from coalface.data.labels import label_array, with_abstaining
 from coalface.data.targets import first_labels
 from coalface.errors import CoalfaceError, InputError, shortened
@@ -23,7 +24,7 @@ from coalface.sklearn_base import BaseEstimator, check_random_state
 from coalface.sklearn_base import NotFittedError as SklearnNotFittedError
 
 _BEGIN_LOCK = RLock()
-_PRIVATE = ("_recorder", "_begun_with", "_said", "_learned_costs", "_carried")  # attributes that fit forgets
+_PRIVATE = ("_recorder", "_begun_with", "_said", "_learned_costs", "_carried", "_inputs")  # attributes that fit forgets
 LEARNED_WITH = ("cost_bounds", "model")  # parameters that affect replay, whatever the model
 
 
@@ -58,6 +59,7 @@ class LearnerState(BaseEstimator):
     _begun_with: Mapping[str, Any] = MappingProxyType({})  # parameters that must stay as they were then
     _said: frozenset[str] = frozenset()  # warnings that are given once
     _carried: int | None = None  # of the weights of rows: see ``rows_by_weight``
+    _inputs: InputRanges | None = None
     _learned_costs: bool = False  # whether ``fit`` or ``partial_fit`` learned costs, not class labels
 
 

@@ -163,7 +163,7 @@ def examples_of(named: NamedLearner, stream: Stream, *, candidates: bool = False
     with open_blocks(stream.path, stream.format, options, rows=stream.rows, keep_names=False) as blocks:
         aligner = _aligner_for(named, stream.path, blocks)
         for block in blocks:
-            dataset = aligner.aligned(block)
+            dataset = named.warn_of_inputs(aligner.aligned(block))
             if dataset.candidates is None or candidates:
                 yield dataset
                 continue

@@ -23,6 +23,7 @@ from coalface.errors import InputError, UnknownLabelError
 from coalface.files.interrupts import interrupts_put_off
 from coalface.kernels.state import AUDIT, NO_ROUNDS, ROUND, SILENT_ROUNDS, UNCERTAIN, RoundArrays
 from coalface.learner.account import plain_budget
+from coalface.learner.inputs import keep_inputs
 from coalface.learner.intake import (
     STEPS,
     Examples,
@@ -154,6 +155,7 @@ def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answe
             )
             recorder.write(kept, all_params(learner), plain_budget(learner))
         keep_features(learner, examples)
+        keep_inputs(learner, rows, rounds)
         try:
             if served is None:
                 model.tell(rows, settings, rounds, late=late)

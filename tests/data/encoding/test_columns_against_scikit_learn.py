@@ -41,14 +41,18 @@ def test_missing_categories_have_a_column_where_the_first_rows_had_any_and_are_o
     assert Encoder().fit([["red"], ["red"]]).transform([[None], ["red"]]).toarray().tolist() == [[0, 1], [1, 0]]
 
 
-def test_dates_are_numbers_of_pandas_standardised():
+@pytest.mark.parametrize("n_rows", [60, 1000])
+def test_dates_are_numbers_of_pandas_standardised(n_rows):
     pandas = pytest.importorskip("pandas")
-    days = pandas.Series(pandas.date_range("2023-11-05 07:30", periods=40, freq="31h"))
+    days = pandas.Series(pandas.date_range("2023-11-05 07:30", periods=n_rows, freq="211h"))
     found = Encoder().fit(days.to_frame("day")).transform(days.to_frame("day")).toarray()
     hour = days.dt.hour + days.dt.minute / 60
     years = (days - days[0]).dt.total_seconds() / (365.2425 * 86400)
-    parts = np.column_stack([years, days.dt.month, days.dt.day_of_week, hour])
-    np.testing.assert_allclose(found, StandardScaler().fit_transform(parts), atol=1e-5)
+    parts = [years, days.dt.month, days.dt.day_of_week, hour]
+    if n_rows == 1000:
+        year, day = 2 * np.pi * days.dt.day_of_year / 365.2425, 2 * np.pi * hour / 24
+        parts = [years, np.sin(year), np.cos(year), days.dt.day_of_week, np.sin(day), np.cos(day)]
+    np.testing.assert_allclose(found, StandardScaler().fit_transform(np.column_stack(parts)), atol=1e-4)
 
 
 def test_dates_in_another_zone_and_as_text_are_the_same_dates():

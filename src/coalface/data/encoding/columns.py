@@ -1,22 +1,17 @@
 """Encoded columns of all kinds: how each becomes numbers, as the first rows decide, and its JSON form."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coalface.data.embedding.embedder import Embedder, SentenceEmbedder
-from coalface.data.encoding.cells import CellError, Cells, as_date, as_flag, as_text, is_missing, numbers_in, parsed
+from coalface.data.encoding.blocks import Block, described_marks, finite_block, mean_and_scale, with_marks
+from coalface.data.encoding.cells import Cells, as_flag, as_text, is_missing, numbers_in
+from coalface.data.encoding.dates import DateColumn
 from coalface.errors import InputError
-from coalface.kernels.words import LARGEST
 
-Block = NDArray[np.float32]  # (rows, columns) of one raw column
-_YEAR = 365.2425  # days
-_DATE_PARTS = ("years", "month", "weekday", "hour")
 _SHOWN = 5  # categories named in a description
 
 
@@ -54,20 +49,6 @@ def texts_of(cells: Cells) -> list[str]:
     return ["" if is_missing(cell) else as_text(cell) for cell in cells]
 
 
-def _finite_block(values: NDArray[Any], name: str) -> Block:
-    """The values as 32-bit numbers; a CellError if one is too large."""
-    bad = np.argwhere(~(np.abs(values) <= LARGEST))
-    if len(bad):
-        rule = f"Column {name!r} must be finite in float32, got {values[tuple(bad[0])]}"
-        raise CellError(rule, int(bad[0][0]), "Correct it.")
-    return values.astype(np.float32)
-
-
-def _described_marks(column: EncodedColumn) -> str:
-    """What is done to missing values, as the end of a description."""
-    return ", missing values marked" if column.optional else ""
-
-
 @dataclass(frozen=True)
 class NumberColumn:
     """Numbers, standardised by the first rows; a second column marks missing values if there were any.
@@ -88,7 +69,7 @@ class NumberColumn:
         """The column with the mean and the deviation of these cells."""
         values = numbers_in(cells, name)
         known = values[~np.isnan(values)]
-        mean, scale = _mean_and_scale(known)
+        mean, scale = mean_and_scale(known)
         return cls(name, mean, scale, len(known) < len(values))
 
     @property
@@ -96,85 +77,22 @@ class NumberColumn:
         """How many narrow columns it becomes."""
         return 1 + self.optional
 
+    @property
+    def first_unit(self) -> tuple[float, float]:
+        """What 0 in its first narrow column means, and what 1 adds."""
+        return self.mean, self.scale
+
     def encode(self, cells: Cells) -> Block:
         """The narrow columns of these cells."""
         values = numbers_in(cells, self.name)
-        return _with_marks(((values - self.mean) / self.scale)[:, None], np.isnan(values), self)
+        standard = ((values - self.mean) / self.scale)[:, None]
+        return with_marks(standard, np.isnan(values), self.name, optional=self.optional)
 
     def describe(self) -> str:
         """What is done to the column, in words."""
-        return f"number, standardised (mean {self.mean:.4g}, deviation {self.scale:.4g}){_described_marks(self)}"
-
-
-@dataclass(frozen=True)
-class DateColumn:
-    """Dates as years, month, weekday and hour, each standardised by the first rows.
-
-    >>> column = DateColumn.fitted("day", ["2024-01-01", "2024-01-03"])
-    >>> column.encode(["2024-01-01"]).round(1).tolist()
-    [[-1.0, 0.0, -1.0, 0.0]]
-    """
-
-    kind: ClassVar[str] = "date"
-    name: str
-    means: tuple[float, ...]
-    scales: tuple[float, ...]
-    optional: bool
-
-    @classmethod
-    def fitted(cls, name: str, cells: Cells) -> "DateColumn":
-        """The column with the means and the deviations of these cells."""
-        parts = _date_parts(cells, name)
-        known = parts[~np.isnan(parts[:, 0])]
-        means, scales = zip(*(_mean_and_scale(part) for part in known.T), strict=True)
-        return cls(name, means, scales, len(known) < len(parts))
-
-    @property
-    def width(self) -> int:
-        """How many narrow columns it becomes."""
-        return len(_DATE_PARTS) + self.optional
-
-    def encode(self, cells: Cells) -> Block:
-        """The narrow columns of these cells."""
-        parts = _date_parts(cells, self.name)
-        return _with_marks((parts - self.means) / self.scales, np.isnan(parts[:, 0]), self)
-
-    def describe(self) -> str:
-        """What is done to the column, in words."""
-        return f"date, as {', '.join(_DATE_PARTS[:-1])} and {_DATE_PARTS[-1]}, standardised{_described_marks(self)}"
-
-
-def _mean_and_scale(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The mean and the deviation, with exact sums, so that every machine gets the same; 1 if all values are equal.
-
-    >>> _mean_and_scale(np.array([1.0, 3.0])), _mean_and_scale(np.array([7.0, 7.0]))
-    ((2.0, 1.0), (7.0, 1.0))
-    """
-    if not len(values):
-        return 0.0, 1.0
-    if values.min() == values.max():
-        return float(values[0]), 1.0
-    mean = math.fsum(values) / len(values)
-    scale = math.sqrt(math.fsum((values - mean) ** 2) / len(values))
-    return mean, scale or 1.0
-
-
-def _date_parts(cells: Cells, name: str) -> NDArray[np.float64]:
-    """The parts of each date, NaN where it is missing."""
-    moments = parsed(cells, as_date, name, "dates such as 2024-02-29")
-    rows = [[math.nan] * len(_DATE_PARTS) if moment is None else _parts(moment) for moment in moments]
-    return np.array(rows, np.float64).reshape(len(cells), len(_DATE_PARTS))
-
-
-def _parts(moment: datetime) -> list[float]:
-    hour = moment.hour + moment.minute / 60 + moment.second / 3600
-    return [(moment.toordinal() + hour / 24) / _YEAR, float(moment.month), float(moment.weekday()), hour]
-
-
-def _with_marks(values: NDArray[np.float64], missing: NDArray[np.bool_], column: EncodedColumn) -> Block:
-    """The values with 0, the mean, for those that are missing, and a mark for each if the column has one."""
-    block = _finite_block(np.where(missing[:, None], 0.0, values), column.name)
-    return np.hstack([block, missing[:, None].astype(np.float32)]) if column.optional else block
+        return (
+            f"number, standardised (mean {self.mean:.4g}, deviation {self.scale:.4g}){described_marks(self.optional)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -230,7 +148,9 @@ class CategoryColumn:
         """What is done to the column, in words."""
         shown = ", ".join(map(repr, self.values[:_SHOWN])) + (", ..." if len(self.values) > _SHOWN else "")
         plural = "value" if len(self.values) == 1 else "values"
-        return f"category, {len(self.values)} {plural} ({shown}) and one column for others{_described_marks(self)}"
+        return (
+            f"category, {len(self.values)} {plural} ({shown}) and one column for others{described_marks(self.optional)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -289,7 +209,7 @@ class EmbeddedColumn:
                 f"features must return {self.width} numbers for each of {len(cells)} texts, got shape {vectors.shape}. "
                 "Correct it."
             )
-        return _finite_block(vectors, self.name)
+        return finite_block(vectors, self.name)
 
     def describe(self) -> str:
         """What is done to the column, in words."""

@@ -1,18 +1,20 @@
 """``Encoder``: turns raw examples into rows of numbers, in a way that the first rows decide once and for all."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
+from coalface.data.departures import LEAST_ROWS
 from coalface.data.embedding.embedder import Embedder, SentenceEmbedder, embedder_again, embedder_named, plain_embedder
 from coalface.data.encoding import kinds
+from coalface.data.encoding.blocks import Block
 from coalface.data.encoding.cells import Cells, is_missing
 from coalface.data.encoding.columns import (
     CategoryColumn,
-    DateColumn,
     EmbeddedColumn,
     EncodedColumn,
     LeftOutColumn,
@@ -22,12 +24,13 @@ from coalface.data.encoding.columns import (
     plain_column,
     texts_of,
 )
+from coalface.data.encoding.dates import DateColumn
 from coalface.data.encoding.kinds import warn_of_doubts
 from coalface.data.encoding.table import Table, table_of
 from coalface.data.encoding.text import MOST_BITS, hashed_texts
 from coalface.data.numbers import whole_number
 from coalface.data.rows import Examples
-from coalface.errors import FileFormatError, InputError, listed
+from coalface.errors import DoubtfulColumnWarning, FileFormatError, InputError, listed, warn_user
 
 ID = "id"  # a column of this name is left out, unless an option names it
 _FORMAT = "coalface encoder"
@@ -125,7 +128,9 @@ class Encoder:
         table, used = self._table(X), self._used()
         cells = [self._cells(table, column) for column in used]
         self._warn_of_new(table)
-        narrow = csr_array(np.hstack([column.encode(found) for column, found in zip(used, cells, strict=True)]))
+        blocks = [column.encode(found) for column, found in zip(used, cells, strict=True)]
+        self._warn_of_dates(zip(used, cells, blocks, strict=True))
+        narrow = csr_array(np.hstack(blocks))
         hashed = [
             hashed_texts(texts_of(found), column.bits, pairs=column.pairs, letters=column.letters)
             for column, found in zip(used, cells, strict=True)
@@ -184,6 +189,16 @@ class Encoder:
                 "records with these columns."
             )
         return needed.pop()
+
+    @property
+    def n_narrow(self) -> int:
+        """The number of columns before the hashed ones."""
+        return sum(column.width for column in self._columns())
+
+    def narrow_columns(self) -> Iterator[tuple[int, EncodedColumn]]:
+        """The columns before the hashed ones, each with the place of its first one in the rows."""
+        ends = accumulate((column.width for column in self._columns()), initial=0)
+        return ((place, column) for place, column in zip(ends, self._columns(), strict=False) if column.width)
 
     def describe(self) -> str:
         """What is done to each column, one line per column."""
@@ -316,6 +331,18 @@ class Encoder:
                 f"X has the new column{plural} {listed(new)}, which the first rows did not have. Ignored.",
                 stacklevel=3,
             )
+
+    def _warn_of_dates(self, encoded: Iterable[tuple[EncodedColumn, Cells, Block]]) -> None:
+        """Warn once of each column with dates that are not encoded, because the first rows had none like them."""
+        for column, cells, block in encoded:
+            if not isinstance(column, DateColumn) or column.name in self._announced:
+                continue
+            if np.count_nonzero(block[:, 0] == 0.0) >= LEAST_ROWS and (found := column.departure(cells)) is not None:
+                self._announced.add(column.name)
+                warn_user(
+                    f"C{found[1:]}. They count as unknown. If costs change with time, train again with such dates.",
+                    DoubtfulColumnWarning,
+                )
 
     def _warn_of_doubts(self, table: Table, kinds_of: Mapping[str, str]) -> None:
         """Warn of columns that look like something else than what they were taken for, unless the user said so."""
