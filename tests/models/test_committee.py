@@ -66,16 +66,18 @@ def test_with_more_labels_than_the_others_can_take_the_online_model_stays_alone(
 
 
 def test_rows_without_answers_decide_nothing():
-    learner = auto().tell(np.eye(1, 500), [[NAN] * K])
+    learner, wide = auto().tell(np.eye(1, 500), [[NAN] * K]), sparse.csr_array(np.ones((1, 2001)))
     learner.tell(np.eye(1, 500), [[0.5, NAN, NAN, NAN]], candidates=[[False, True, True, True]])
     assert learner.model_.undecided
     assert learner.round_ == 3
     assert names_of(learner.tell(np.ones((1, 500)), [[0.5, NAN, NAN, NAN]])) == NAMES
-    assert names_of(learner.tell(np.ones((1, 2001)), [[NAN] * K])) == NAMES
-    assert names_of(learner.tell(np.ones((1, 2001)), [[0.5] * K])) == ["online"]
+    assert names_of(learner.tell(wide, [[NAN] * K])) == NAMES
+    assert names_of(learner.tell(wide, [[0.5] * K])) == ["online"]
 
 
-@pytest.mark.parametrize("unsuitable", [np.ones((3, 2001)), np.full((3, 8), 1e16)], ids=["wide", "large"])
+@pytest.mark.parametrize(
+    "unsuitable", [sparse.csr_array(np.ones((3, 2001))), np.full((3, 8), 1e16)], ids=["wide", "large"]
+)
 def test_the_others_leave_when_a_row_does_not_suit_them(unsuitable):
     X, cost = dense_problem(3, K, 40)
     ledger = MemoryLedger()

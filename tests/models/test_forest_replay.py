@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from coalface import Coal, CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_rows
@@ -59,7 +60,7 @@ class TestReplay:
         X, cost = problem(3, 44, known=1.0)
         simulate(learner, X, cost)
         grown = learner.model_.answers.due_from.copy()
-        learner.tell(np.ones((1, 9)), [[np.nan, 0.5, np.nan]])
+        learner.tell(csr_array(np.ones((1, 9))), [[np.nan, 0.5, np.nan]])
         assert learner.model_.answers.due_from.tolist() == grown.tolist()
         again = come_back(way, learner, ledger, tmp_path)
         assert same(again.model_, learner.model_)

@@ -156,7 +156,7 @@ def test_every_way_to_learn_a_stream_gives_the_same_bits(interactions, tmp_path)
 def test_columns_that_appear_later_take_part():
     learner = learner_with(2, 2)
     learner.tell([[1.0]], [[0.0, 1.0]])
-    learner.tell([[1.0, 2.0]], [[0.0, 1.0]])
+    learner.tell(sparse.csr_array([[1.0, 2.0]]), [[0.0, 1.0]])
     assert sorted(learner.model_.arrays()["features"][1:]) == [-4, -3, -2, -1, 0, 1]
 
 

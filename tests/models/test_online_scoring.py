@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 
 from coalface import Abstain, CoalClassifier
@@ -76,7 +77,7 @@ def test_the_copy_on_the_device_follows_what_is_learned():
 @needs_compiler
 def test_wider_rows_and_unseen_features_are_read_as_on_the_cpu():
     learner, X, _ = trained(n_rows=5)
-    wide = np.hstack([X[10:40], np.ones((30, 3))])
+    wide = csr_array(np.hstack([X[10:40], np.ones((30, 3))]))
     np.testing.assert_array_equal(on_device(learner).predict_cost(wide), learner.predict_cost(wide))
 
 
