@@ -83,7 +83,7 @@ class CallBook:
         return {name: getattr(self, name) for name in names}
 
 
-class CallRecord(Protocol):
+class _CallRecord(Protocol):
     """Where calls are written down: the log of a project, the sums over it, and its budget in money."""
 
     @property
@@ -109,7 +109,7 @@ class CallRecord(Protocol):
 class Calls:
     """The calls of one judge to an endpoint; ``reply`` finds what was bought before, also in an earlier process."""
 
-    def __init__(self, record: CallRecord, who: str) -> None:
+    def __init__(self, record: _CallRecord, who: str) -> None:
         self._record, self._who = record, who
         self._mine: set[int] = set()  # calls of this process that are under way
         self._ended = threading.Condition()

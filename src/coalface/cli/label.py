@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class CallOptions(OptionGroup):
+class _CallOptions(OptionGroup):
     """How many questions are asked at once, and what happens without a reply."""
 
     workers: Annotated[int, typer.Option(min=1, help="Questions to ask at the same time.")] = 1
@@ -35,7 +35,7 @@ class CallOptions(OptionGroup):
 
 
 @dataclass(frozen=True)
-class RateOptions(OptionGroup):
+class _RateOptions(OptionGroup):
     """How many calls about a label there may be, in a time and at the same time."""
 
     rate: Annotated[
@@ -49,7 +49,7 @@ class RateOptions(OptionGroup):
 
 
 @dataclass(frozen=True)
-class JudgeOptions(OptionGroup):
+class _JudgeOptions(OptionGroup):
     """What an LLM judge is told, how much it may write, and what its tokens cost."""
 
     prompt: Annotated[
@@ -99,7 +99,7 @@ class JudgeOptions(OptionGroup):
         prices = Prices(price_in, price_out)
         return OpenAIForm(project, model, self.template(), prices=prices, max_tokens=self.max_tokens)
 
-    def judge(self, desk: "Desk", name: str, model: str, calls: CallOptions) -> "tuple[Judge, CallOptions]":
+    def judge(self, desk: "Desk", name: str, model: str, calls: _CallOptions) -> "tuple[Judge, _CallOptions]":
         """The judge, which tries again itself, and how it is to be called."""
         from coalface.buying import Patience
         from coalface.desk.annotators.openai import judge_of
@@ -132,8 +132,8 @@ def label(
         str | None,
         typer.Option(help="The name of the annotator in the answers; by default program, the model, or batch."),
     ] = None,
-    calls: CallOptions,
-    rates: RateOptions,
+    calls: _CallOptions,
+    rates: _RateOptions,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Stop after this many answers, or questions of a batch.")
     ] = None,
@@ -144,7 +144,7 @@ def label(
         ),
     ] = None,
     batches: BatchOptions,
-    judging: JudgeOptions,
+    judging: _JudgeOptions,
     agreement: Annotated[
         float | None,
         typer.Option(
@@ -195,7 +195,7 @@ def label(
         if hasattr(program, "close"):
             at_end.callback(program.close)
         with opening(desk.project.address), progress_bar("Answers") as bar:
-            shown = with_expected(lambda answers: bar(answers, limit), desk, as_json=as_json)
+            shown = _with_expected(lambda answers: bar(answers, limit), desk, as_json=as_json)
             done = Labelling(desk, program, who, limit=limit, rates=allowed, progress=shown, **vars(calls)).run()
         run = _Run(done, desk.progress(), desk.state.calls, program if model is not None else None, desk.judged(who))
     show(run.values(), lambda: run.say(folder, who), as_json=as_json)
@@ -245,7 +245,7 @@ def _say_calls(book: "CallBook", judge: "Judge") -> None:
         )
 
 
-def with_expected(progress: Callable[[int], None], desk: "Desk", *, as_json: bool) -> Callable[[int], None]:
+def _with_expected(progress: Callable[[int], None], desk: "Desk", *, as_json: bool) -> Callable[[int], None]:
     """Progress of a run that prints the forecast to standard error when the first answer has come.
 
     A run that fails before that says only why.

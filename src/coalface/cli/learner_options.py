@@ -38,18 +38,18 @@ _NAMES = {  # of options, where they are not the last part of the path
 }
 
 
-def name_of(path: str) -> str:
+def _name_of(path: str) -> str:
     """The name of the option for a parameter.
 
-    >>> name_of("audits.rate"), name_of("rule.warm_up")
+    >>> _name_of("audits.rate"), _name_of("rule.warm_up")
     ('audit_rate', 'warm_up')
     """
     return _NAMES.get(path, path.rpartition(".")[2])
 
 
 TITLES = {  # the names of parameters in errors, and those of their options
-    **{parameter.title: name_of(parameter.path) for parameter in PARAMETERS},
-    **{path.replace(".", " "): name_of(path) for path in _OTHERS},
+    **{parameter.title: _name_of(parameter.path) for parameter in PARAMETERS},
+    **{path.replace(".", " "): _name_of(path) for path in _OTHERS},
 }
 
 
@@ -63,7 +63,7 @@ class LearnerSettings:
     @property
     def names(self) -> list[str]:
         """The names of the options that were given."""
-        return [*(["as_published"] if self.as_published else []), *map(name_of, self.given)]
+        return [*(["as_published"] if self.as_published else []), *map(_name_of, self.given)]
 
     def nested(self) -> dict[str, Any]:
         """What was given, as parameters for ``set_params``.
@@ -119,7 +119,7 @@ class LearnerSettings:
             key = path if path in now else path.partition(".")[0]
             if before[key] != now[key]:
                 raise InputError(
-                    f"{name_of(path)} must be as the training began, {shortened(before[key])}, got "
+                    f"{_name_of(path)} must be as the training began, {shortened(before[key])}, got "
                     f"{shortened(now[key])}. Pass the same settings with --resume, or none."
                 )
 
@@ -147,7 +147,7 @@ def _values(learner: "CoalClassifier") -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class LearnerOptions:
+class _LearnerOptions:
     """The options of some parameters, by path; a verb takes them as one ``LearnerSettings``."""
 
     paths: tuple[str, ...]
@@ -156,7 +156,7 @@ class LearnerOptions:
     def parameters(self) -> list[inspect.Parameter]:
         """The parameters that Typer reads."""
         found: dict[str, tuple[Any, Any]] = {
-            name_of(path): (_OTHERS.get(path) or _option(_TABLE[path]), None) for path in self.paths
+            _name_of(path): (_OTHERS.get(path) or _option(_TABLE[path]), None) for path in self.paths
         }
         if self.as_published:
             found = {"as_published": (options.AsPublished, False), **found}
@@ -171,7 +171,7 @@ class LearnerOptions:
         >>> ROUTER.taken({"mellowness": 0.1, "audit_rate": None, "cost_model": None, "seed": None})
         LearnerSettings(given={'mellowness': 0.1}, as_published=False)
         """
-        found = {path: value for path in self.paths if (value := values.pop(name_of(path))) is not None}
+        found = {path: value for path in self.paths if (value := values.pop(_name_of(path))) is not None}
         if "abstain.label" in found:
             from coalface.data import label_from_text
 
@@ -183,7 +183,7 @@ class LearnerOptions:
 
 def _option(parameter: Parameter) -> Any:
     """The type of an option and what its help says."""
-    flag, choices = f"--{name_of(parameter.path).replace('_', '-')}", list(parameter.choices or ())
+    flag, choices = f"--{_name_of(parameter.path).replace('_', '-')}", list(parameter.choices or ())
     meaning = f"{parameter.meaning[0].upper()}{parameter.meaning[1:]}."
     help = meaning if parameter.default is None else f"{meaning} By default {parameter.default}."
     if parameter.kind is bool:
@@ -197,7 +197,7 @@ def _option(parameter: Parameter) -> Any:
     return Annotated[parameter.kind | None, typer.Option(help=help)]
 
 
-LEARNER = LearnerOptions(tuple(dict.fromkeys((*_TABLE, *_OTHERS))), as_published=True)
-PARSER = LearnerOptions(("rule.variant", "mellowness", "model.learning_rate", "audits.rate", "random_state"))
-TAGGER = LearnerOptions((*PARSER.paths, "rule.slack", "audits.by", "abstain.cost"))
-ROUTER = LearnerOptions(("mellowness", "audits.rate", "model", "random_state"))
+LEARNER = _LearnerOptions(tuple(dict.fromkeys((*_TABLE, *_OTHERS))), as_published=True)
+PARSER = _LearnerOptions(("rule.variant", "mellowness", "model.learning_rate", "audits.rate", "random_state"))
+TAGGER = _LearnerOptions((*PARSER.paths, "rule.slack", "audits.by", "abstain.cost"))
+ROUTER = _LearnerOptions(("mellowness", "audits.rate", "model", "random_state"))

@@ -51,7 +51,7 @@ def predict(
     to part-0.predictions.parquet. After Ctrl-C or a crash, the same command does only what is missing.
     Lines are printed as soon as a block is read; --block 1 answers each line of standard input at once.
     """
-    if not (is_pool(data) or pools.executor or out is not None):
+    if not (_is_pool(data) or pools.executor or out is not None):
         _predict_file(model, data[0], reading, "unclipped" if unclipped else "clipped" if costs else "none")
         return
     if unclipped:
@@ -59,7 +59,7 @@ def predict(
     from coalface.studies.pools import predict_pool
 
     with progress_bar("Predicting") as progress:
-        how = {**pool_columns(reading), **pools.given()}
+        how = {**_pool_columns(reading), **pools.given()}
         outcome = predict_pool(model, data, out=out, costs=costs, progress=progress, **how)
     typer.echo(f"{outcome}.")
     typer.echo(f"Predictions: NAME.predictions.parquet {'beside each file' if out is None else f'in {out}'}.")
@@ -140,19 +140,19 @@ def rank(
 _OF_POOLS = {"id", "ignore", "label"}
 
 
-def is_pool(data: Sequence[Path]) -> bool:
+def _is_pool(data: Sequence[Path]) -> bool:
     """Whether these are several files, or a pattern.
 
-    >>> is_pool([Path("new.csv")]), is_pool([Path("pool/*.csv")])
+    >>> _is_pool([Path("new.csv")]), _is_pool([Path("pool/*.csv")])
     (False, True)
     """
     return len(data) > 1 or has_magic(str(data[0]))
 
 
-def pool_columns(reading: ExampleOptions) -> dict[str, Any]:
+def _pool_columns(reading: ExampleOptions) -> dict[str, Any]:
     """The columns of ids and of what is not a feature, from the options of a reader; other options are refused.
 
-    >>> pool_columns(ExampleOptions(id="ticket", label="team"))
+    >>> _pool_columns(ExampleOptions(id="ticket", label="team"))
     {'id': 'ticket', 'ignore': ['team']}
     """
     given = reading.given()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class ColumnNames(OptionGroup):
+class _ColumnNames(OptionGroup):
     """The columns of a table of outcomes; those left out have the names of the training, or the usual ones."""
 
     columns: Annotated[
@@ -76,7 +76,7 @@ def train(
         str | None,
         options.amounts("What --active may spend: price=5, in the unit of the prices, or costs=500 outcomes."),
     ] = None,
-    naming: ColumnNames,
+    naming: _ColumnNames,
     features: options.Features = None,
     settings: Annotated[LearnerSettings, ROUTER],
     format: options.Format = "auto",
@@ -97,7 +97,7 @@ def train(
     named = naming.within(OutcomeColumns())
     outcomes = Outcomes.read(table, named, format=format)
     parameters = {**settings.parts(), **given(features=embedder_in(features), budget=budget_in(budget))}
-    prices = prices_in(price, outcomes)
+    prices = _prices_in(price, outcomes)
     with exclusive(model):
         check_new(model, "Pass another --model.")
         value = _UNIT_VALUE if value_of_quality is None else value_of_quality
@@ -133,7 +133,7 @@ def train(
     show(facts, "\n".join(lines), as_json=as_json)
 
 
-def prices_in(text: str | None, outcomes: "Outcomes") -> dict[Any, float] | float:
+def _prices_in(text: str | None, outcomes: "Outcomes") -> dict[Any, float] | float:
     """The prices that an option gives, else the mean prices of the table; 0 if it has none."""
     if text is None:
         return outcomes.mean_prices() if outcomes.has_prices else 0.0
@@ -169,14 +169,14 @@ def serve(
     token, server = os.environ.get(TOKEN) or None, ServerOptions(host, port, proxy)
     if token is None and not server.is_local:
         raise InputError(f"--host {host} lets other machines connect, so a token is needed. Set ${TOKEN}.")
-    journal = journal_of(model, ledger)
+    journal = _journal_of(model, ledger)
     with exclusive(journal):
         with message_if_slow(partial(typer.echo, err=True)):
             desk = RoutingDesk(Router.load(existing(model)), journal)
         listen(routing_service(desk, token), server, model.name, typer.echo)
 
 
-def journal_of(model: Path, ledger: Path | None) -> Path:
+def _journal_of(model: Path, ledger: Path | None) -> Path:
     """The journal of a router."""
     return model.with_name(f"{model.name}.journal") if ledger is None else ledger
 
@@ -199,7 +199,7 @@ def report(
     ] = None,
     *,
     ledger: LedgerFile = None,
-    naming: ColumnNames,
+    naming: _ColumnNames,
     figure: Annotated[Path | None, typer.Option(help="Draw quality against price: a file .svg, .png or .pdf.")] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -217,7 +217,7 @@ def report(
         _check_figure(figure, table)
     router = Router.load(existing(model))
     if table is None:
-        journal = journal_of(model, ledger)
+        journal = _journal_of(model, ledger)
         if not journal.is_file():
             raise InputError(f"There is no journal {journal}. Start the service with: coalface route serve {model}")
         found = RoutingDesk(router, journal).report()

@@ -68,13 +68,13 @@ def simulate(
     check_drawn(report)
     if save is not None:
         check_output(save, "--save")
-    how = RunSettings(settings, _checkpoints(checkpoints), budget, batch, stop_saving)
-    source = SimulatedData(data, test, reading.format, reading.given())
+    how = _RunSettings(settings, _checkpoints(checkpoints), budget, batch, stop_saving)
+    source = _SimulatedData(data, test, reading.format, reading.given())
     if stream or str(data) == "-":
-        model, curve, train, n_rows = streamed_run(how, source, block)
+        model, curve, train, n_rows = _streamed_run(how, source, block)
     else:
         fraction = 0.0 if test is not None else test_fraction
-        model, curve, train, n_rows = whole_run(how, source, fraction, shuffle=shuffle)
+        model, curve, train, n_rows = _whole_run(how, source, fraction, shuffle=shuffle)
     _show(curve, model.learner, as_json=as_json)
     if save is not None:
         model.keep_encoder(train)
@@ -159,7 +159,7 @@ def _write_report(
 
 
 @dataclass(frozen=True)
-class RunSettings:
+class _RunSettings:
     """How to run: the parameters of the learner, and what a simulation needs."""
 
     settings: LearnerSettings
@@ -183,7 +183,7 @@ class RunSettings:
 
 
 @dataclass(frozen=True)
-class SimulatedData:
+class _SimulatedData:
     """The data of a run, its test data, and how to read them."""
 
     data: Path
@@ -208,8 +208,8 @@ class SimulatedData:
         )
 
 
-def whole_run(
-    how: RunSettings, source: SimulatedData, fraction: float, *, shuffle: bool
+def _whole_run(
+    how: _RunSettings, source: _SimulatedData, fraction: float, *, shuffle: bool
 ) -> "tuple[NamedLearner, Curve, CostDataset, int]":
     """A run over data that is read into memory; ``fraction`` of it is held out."""
     import numpy as np
@@ -247,7 +247,9 @@ def whole_run(
     return model, curve, train, len(train)
 
 
-def streamed_run(how: RunSettings, source: SimulatedData, block: int) -> "tuple[NamedLearner, Curve, CostDataset, int]":
+def _streamed_run(
+    how: _RunSettings, source: _SimulatedData, block: int
+) -> "tuple[NamedLearner, Curve, CostDataset, int]":
     """A run over a stream, in one pass."""
     from coalface.data import read_blocks
     from coalface.evaluate import simulate_blocks

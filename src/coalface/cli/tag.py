@@ -66,7 +66,7 @@ def train(
         scheme = constraints if saved is None else saved.constraints
         n_repaired = 0
         if repair:
-            sentences, n_repaired = repaired_sentences(sentences, scheme, training.model if training.more else None)
+            sentences, n_repaired = _repaired_sentences(sentences, scheme, training.model if training.more else None)
         tagger = _new_tagger(settings, policy, sentences) if saved is None else saved
         tagger.set_params(**given(passes=training.passes))
         if budget is not None:
@@ -131,7 +131,7 @@ def _learn(tagger: "SequenceTagger", data: Path, sentences: "list[Sentence]") ->
                 tagger.partial_fit(words, tags, progress=progress)
             except TagError as problem:
                 line = sentences[problem.sentence].lines[problem.word]
-                advice = repair_advice(problem, sentences[problem.sentence], tagger.constraints)
+                advice = _repair_advice(problem, sentences[problem.sentence], tagger.constraints)
                 raise FileFormatError(f"{data}, line {line}: {problem.problem}{advice}") from None
 
 
@@ -169,7 +169,7 @@ def evaluate(
     sentences = read_sentences(data, word=word, tag=tag)
     n_repaired = 0
     if repair:
-        sentences, n_repaired = repaired_sentences(sentences, tagger.constraints, model)
+        sentences, n_repaired = _repaired_sentences(sentences, tagger.constraints, model)
     words, tags = [sentence.words for sentence in sentences], [sentence.tags for sentence in sentences]
     line = {
         "sentences": len(sentences),
@@ -184,7 +184,7 @@ def evaluate(
     typer.echo(json.dumps(line))
 
 
-def repaired_sentences(
+def _repaired_sentences(
     sentences: "list[Sentence]", scheme: str | None, saved: Path | None
 ) -> "tuple[list[Sentence], int]":
     """The sentences with legal tags, and how many tags had to change; the scheme may be that of a ``saved`` tagger."""
@@ -207,7 +207,7 @@ def repaired_sentences(
     return found, sum(old != new for old, new in pairs)
 
 
-def repair_advice(problem: "TagError", sentence: "Sentence", scheme: str | None) -> str:
+def _repair_advice(problem: "TagError", sentence: "Sentence", scheme: str | None) -> str:
     """The end of an error about a tag: names ``--repair`` where that helps."""
     from coalface.structured.tagging.sentences import UnknownTagError
     from coalface.structured.tagging.spans import repaired

@@ -26,7 +26,7 @@ R = TypeVar("R", covariant=True)
 _OWN = Path(__file__).resolve().parent
 
 
-class Kernel(Protocol[P, R]):
+class _Kernel(Protocol[P, R]):
     """A compiled function; ``py_func`` is its Python body, for tests."""
 
     py_func: Callable[..., Any]
@@ -137,7 +137,7 @@ class _Compilations(event.Listener):  # type: ignore[misc]
 event.register("numba:compile", _Compilations())
 
 
-def kernel(function: Callable[P, R]) -> Kernel[P, R]:
+def kernel(function: Callable[P, R]) -> _Kernel[P, R]:
     """Compile a function on its first call; it releases the GIL, and its machine code is cached on disk.
 
     The machine code does not count references: the caller owns all arrays. So a kernel can neither create nor return an
@@ -147,12 +147,12 @@ def kernel(function: Callable[P, R]) -> Kernel[P, R]:
     return _compiled(function)
 
 
-def allocating(function: Callable[P, R]) -> Kernel[P, R]:
+def allocating(function: Callable[P, R]) -> _Kernel[P, R]:
     """As ``kernel``, for a function that creates arrays, or calls one of NumPy's that does, such as ``max``."""
     return _compiled(function, _nrt=True)
 
 
-def called(function: Callable[P, R]) -> Kernel[P, R]:
+def called(function: Callable[P, R]) -> _Kernel[P, R]:
     """As ``kernel``, for a function that other kernels call about once a row.
 
     Numba compiles it once; LLVM then copies its code into that of each caller. A call would copy all fields of about 50
@@ -161,17 +161,17 @@ def called(function: Callable[P, R]) -> Kernel[P, R]:
     return _compiled(function, forceinline=True)
 
 
-def _compiled(function: Callable[P, R], **options: bool) -> Kernel[P, R]:
+def _compiled(function: Callable[P, R], **options: bool) -> _Kernel[P, R]:
     options = {"_nrt": False, "nogil": True, "boundscheck": False, **options}
     dispatcher = numba.njit(function, error_model="numpy", **options)
     with suppress(RuntimeError, OSError, AttributeError):  # no writable folder: every process compiles
         dispatcher._cache = _FolderCache(function)
-    return cast("Kernel[P, R]", dispatcher)
+    return cast("_Kernel[P, R]", dispatcher)
 
 
-def inlined(function: Callable[P, R]) -> Kernel[P, R]:
+def inlined(function: Callable[P, R]) -> _Kernel[P, R]:
     """Compile a function into the machine code of each kernel that calls it."""
     return cast(
-        "Kernel[P, R]",
+        "_Kernel[P, R]",
         numba.njit(function, nogil=True, error_model="numpy", boundscheck=False, inline="always"),
     )

@@ -59,7 +59,7 @@ def in_unit(units: F32, slot: int, size: np.float32) -> np.float32:
 
 
 @inlined
-def add_feature(table: I32, feature: int, slot: int) -> None:
+def _add_feature(table: I32, feature: int, slot: int) -> None:
     """Add a feature that is not in the table yet; there must be an empty place."""
     size = table.shape[0]
     place = first_place(feature, size)
@@ -85,7 +85,7 @@ def is_clean(columns: I32, values: F32) -> bool:
 def fill_table(table: I32, features: I32, used: int) -> None:
     """Add the features of all used slots to an empty table."""
     for slot in range(1, used):
-        add_feature(table, features[slot], slot)
+        _add_feature(table, features[slot], slot)
 
 
 @inlined
@@ -111,7 +111,7 @@ def claim_slots(model: Model, scratch: Scratch, n: int) -> None:
             _fill(cell[INVERSE_SCALE], UNSEEN_INVERSE_SCALE)
             features[used] = columns[j]
             units[used] = sizes[j]
-            add_feature(table, columns[j], used)
+            _add_feature(table, columns[j], used)
             slots[j] = used
             used += 1
     model.counters[SLOTS_USED] = used

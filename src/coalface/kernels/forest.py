@@ -49,7 +49,7 @@ class GrownTree(NamedTuple):
     values: F32  # (nodes, strengths x K) the estimated costs
 
 
-class TreeScratch(NamedTuple):
+class _TreeScratch(NamedTuple):
     """Working memory of growing a tree."""
 
     columns: I64  # (columns,) in a random order
@@ -62,9 +62,9 @@ class TreeScratch(NamedTuple):
     bins: F64  # (bins, K, 2) sums and weights of the costs in each bin
 
 
-def new_tree_scratch(columns: I64, n_rows: int, n_labels: int) -> TreeScratch:
+def new_tree_scratch(columns: I64, n_rows: int, n_labels: int) -> _TreeScratch:
     """Working memory for trees over at most so many rows."""
-    return TreeScratch(
+    return _TreeScratch(
         columns.copy(),
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.float32),
@@ -94,7 +94,7 @@ def _threshold(values: F32, start: int, stop: int, lowest: np.float32, highest: 
 
 
 @called
-def measure(answers: KnownCosts, times: I64, start: int, stop: int, scratch: TreeScratch) -> int:
+def measure(answers: KnownCosts, times: I64, start: int, stop: int, scratch: _TreeScratch) -> int:
     """Sum up the costs of each label in a node; returns the number of labels whose costs vary."""
     starts, labels, costs, weights = answers
     node, rows, varies, varying, n_varying = scratch.node, scratch.rows, scratch.varies, scratch.labels, 0
@@ -116,7 +116,7 @@ def measure(answers: KnownCosts, times: I64, start: int, stop: int, scratch: Tre
 
 
 @called
-def set_estimates(values: F32, node: F64, shared: float, strengths: F64, is_root: bool) -> None:
+def _set_estimates(values: F32, node: F64, shared: float, strengths: F64, is_root: bool) -> None:
     """Estimate the costs of a node; ``values`` (strengths x K,) are those of the node above, and are replaced.
 
     ``shared`` is the share of the mean change of the answered labels that counts for every label. A strength is the
@@ -139,7 +139,7 @@ def set_estimates(values: F32, node: F64, shared: float, strengths: F64, is_root
 
 @called
 def _fill_bins(
-    thresholds: F32, answers: KnownCosts, times: I64, start: int, stop: int, scratch: TreeScratch, n_varying: int
+    thresholds: F32, answers: KnownCosts, times: I64, start: int, stop: int, scratch: _TreeScratch, n_varying: int
 ) -> None:
     """Sum up the costs between the thresholds, which ascend, and those of missing values."""
     starts, labels, costs, weights = answers
@@ -164,7 +164,7 @@ def _fill_bins(
 
 
 @called
-def _fit(scratch: TreeScratch, n_varying: int, last_bin: int, missing_left: bool) -> float:
+def _fit(scratch: _TreeScratch, n_varying: int, last_bin: int, missing_left: bool) -> float:
     """How much of the squared costs the means of two sides explain; the left one has the bins up to ``last_bin``."""
     bins, node, varying, fit = scratch.bins, scratch.node, scratch.labels, 0.0
     for j in range(n_varying):
@@ -193,7 +193,7 @@ def best_split(
     stop: int,
     n_varying: int,
     n_tried: int,
-    scratch: TreeScratch,
+    scratch: _TreeScratch,
     random: U64,
 ) -> tuple[int, np.float32, bool]:
     """The best split tried: its column (``LEAF`` if there is none), threshold, and whether missing values go left.
@@ -260,7 +260,7 @@ def grow_tree(
     n_tried: int,
     shared: float,
     strengths: F64,
-    scratch: TreeScratch,
+    scratch: _TreeScratch,
     random: U64,
     tree: GrownTree,
 ) -> int:
@@ -280,7 +280,7 @@ def grow_tree(
         depth -= 1
         start, stop, node = stack[depth, 0], stack[depth, 1], stack[depth, 2]
         n_varying = measure(answers, times, start, stop, scratch)
-        set_estimates(tree.values[node], scratch.node, shared, strengths, node == 0)
+        _set_estimates(tree.values[node], scratch.node, shared, strengths, node == 0)
         tree.columns[node], tree.numbers[node], tree.left[node] = LEAF, np.float32(0.0), 0
         if n_varying == 0:
             continue

@@ -45,7 +45,7 @@ def level_of(cost: np.float32) -> int:
 
 
 @inlined
-def count_class(count: np.float32) -> int:
+def _count_class(count: np.float32) -> int:
     """The class of a count: 1, 2 to 3, 4 to 15, or more."""
     if count < np.float32(2.0):
         return 0
@@ -111,7 +111,7 @@ def _implied_steps(model: Model, settings: Settings, scratch: Scratch, n: int, n
             level = level_of(costs[order[j]])
             pair = implied[order[j], level, label]
             if pair[COUNT] > _ZERO:
-                found = trusted[level, count_class(pair[COUNT])]
+                found = trusted[level, _count_class(pair[COUNT])]
                 if found > trust or (found == trust and pair[COUNT] > count):
                     trust, count, average = found, pair[COUNT], pair[AVERAGE]
         difference = np.float32(trust) * (average - clipped(predicted[label]))
@@ -193,7 +193,7 @@ def _update_averages(model: Model, scratch: Scratch, n_answered: int) -> None:
             if pair[COUNT] > _ZERO:
                 error = np.float64(pair[AVERAGE] - cost)
                 own_error = np.float64(clipped(predicted[label]) - cost)
-                test = tests[level, count_class(pair[COUNT])]
+                test = tests[level, _count_class(pair[COUNT])]
                 test[0] += error * error
                 test[1] += own_error * own_error
             pair[COUNT] += _ONE

@@ -85,7 +85,7 @@ def learn_known(model: Model, settings: Settings, scratch: Scratch, n: int, weig
 
 
 @inlined
-def count_best(model: Model, label: int) -> None:
+def _count_best(model: Model, label: int) -> None:
     """Count that a label had the least of the answered costs; -1: none was answered."""
     if label >= 0:
         model.was_best[label] += 1
@@ -254,7 +254,7 @@ def tell_rows(
             if not late:
                 update_regret(model, settings, scratch)
                 learn_settled(model, settings, scratch, n)
-            count_best(model, learn_known(model, settings, scratch, n, weighted))
+            _count_best(model, learn_known(model, settings, scratch, n, weighted))
         close_told(model, settings, scratch, told, late, row)
     return int(n_rows)
 
@@ -289,7 +289,7 @@ def learn_row(model: Model, settings: Settings, scratch: Scratch, n: int, costs:
         if settings.audits_by_loss:
             for k in range(settings.n_labels):
                 weights[k] = audit_weight(propensity[k])
-        count_best(model, learn_known(model, settings, scratch, n, settings.audits_by_loss))
+        _count_best(model, learn_known(model, settings, scratch, n, settings.audits_by_loss))
     if settings.audit_rate > 0.0:
         update_saving(model, settings, scratch)
         update_calibration(model, settings, scratch)
@@ -322,7 +322,7 @@ def learn_rows(
         for k in range(settings.n_labels):
             row_costs[k] = costs[row, k]
             row_weights[k] = weights[row, k] if weighted else np.float32(1.0)
-        count_best(model, learn_known(model, settings, scratch, n, weighted))
+        _count_best(model, learn_known(model, settings, scratch, n, weighted))
     return int(n_rows)
 
 

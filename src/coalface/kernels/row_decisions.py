@@ -32,7 +32,7 @@ def predict_row(model: Model, settings: Settings, scratch: Scratch, n: int) -> N
 
 
 @called
-def compute_ranges(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
+def _compute_ranges(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
     """Compute the range of every cost; call ``predict_row`` first."""
     predicted, gradient = scratch.predicted, scratch.gradient
     if settings.sensitivity != SHADOW:
@@ -51,7 +51,7 @@ def compute_ranges(model: Model, settings: Settings, scratch: Scratch, n: int, r
 def range_row(model: Model, settings: Settings, scratch: Scratch, n: int, round_number: int) -> None:
     """Compute the ranges of a predicted row, ignoring any budget."""
     scratch.pacing[SLACK_FACTOR] = slack_factor(settings, model.calibration)
-    compute_ranges(model, settings, scratch, n, round_number)
+    _compute_ranges(model, settings, scratch, n, round_number)
 
 
 @called
@@ -64,7 +64,7 @@ def decide_row(model: Model, settings: Settings, scratch: Scratch, n: int, round
     set_pace(settings, scratch, round_number)
     scratch.pacing[SLACK_FACTOR] *= slack_factor(settings, model.calibration)
     if with_ranges or paced or (settings.rule != PASSIVE and not in_warm_up(model, settings, round_number)):
-        compute_ranges(model, settings, scratch, n, round_number)
+        _compute_ranges(model, settings, scratch, n, round_number)
     if paced:
         return decide_within_budget(model, settings, scratch, round_number)
     return decide(model, settings, scratch, round_number)

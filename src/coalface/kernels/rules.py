@@ -243,7 +243,7 @@ def audit_by_loss(counts: Counted, settings: Settings, scratch: Scratch, round_n
         more = (_times_for_rare(counts, settings) - 1.0) * np.exp(min(raw, 0.0) / _DOUBT)
         chance = min(chance * (PREDICTED_SHARE + _BY_LOSS * risk / mean + more), 1.0)
     audited = uniform(settings.seed, round_number, 0) < chance
-    return mark_others(settings, scratch, chance, audited)
+    return _mark_others(settings, scratch, chance, audited)
 
 
 @inlined
@@ -288,7 +288,7 @@ def prefer_truth(settings: Settings, scratch: Scratch, n_asked: int) -> int:
 
 
 @inlined
-def full_audit_rate(settings: Settings) -> float:
+def _full_audit_rate(settings: Settings) -> float:
     """The probability of a full audit: fewer of them where each costs many questions."""
     return min(settings.audit_rate, MOST_AUDITED / settings.n_labels)
 
@@ -296,17 +296,17 @@ def full_audit_rate(settings: Settings) -> float:
 @inlined
 def is_fully_audited(settings: Settings, round_number: int) -> bool:
     """Whether the round has a full audit."""
-    return bool(uniform(settings.seed, round_number, 0) < full_audit_rate(settings))
+    return bool(uniform(settings.seed, round_number, 0) < _full_audit_rate(settings))
 
 
 @inlined
 def audit_fully(settings: Settings, scratch: Scratch, round_number: int) -> int:
     """In rounds with a full audit, mark all candidates not asked for; returns how many were marked."""
-    return mark_others(settings, scratch, full_audit_rate(settings), is_fully_audited(settings, round_number))
+    return _mark_others(settings, scratch, _full_audit_rate(settings), is_fully_audited(settings, round_number))
 
 
 @inlined
-def mark_others(settings: Settings, scratch: Scratch, chance: float, audited: bool) -> int:
+def _mark_others(settings: Settings, scratch: Scratch, chance: float, audited: bool) -> int:
     """Give all candidates not asked for this chance of an audit and, if it is made, mark them; returns how many."""
     candidates, mask, reasons, propensity = scratch.candidates, scratch.mask, scratch.reasons, scratch.propensity
     n_marked = 0

@@ -57,7 +57,7 @@ def _is_contender(counts: Counted, scratch: Scratch, label: int, guaranteed_cost
 
 
 @called
-def choose_label(counts: Counted, settings: Settings, scratch: Scratch, round_number: int, exploration: float) -> int:
+def _choose_label(counts: Counted, settings: Settings, scratch: Scratch, round_number: int, exploration: float) -> int:
     """The label to serve, drawn with the chances written to ``propensity``; -1 if there is no candidate.
 
     The predictions, ranges and candidates of the row must be in scratch.
@@ -111,7 +111,7 @@ def choose_rows(
             scratch.predicted[k] = rounds.predicted[row, k]
             scratch.lowest[k] = rounds.lowest[row, k]
             scratch.highest[k] = rounds.highest[row, k]
-        labels[row] = choose_label(counts, settings, scratch, first_round + row, exploration)
+        labels[row] = _choose_label(counts, settings, scratch, first_round + row, exploration)
         for k in range(settings.n_labels):
             rounds.propensity[row, k] = scratch.propensity[k]
 
@@ -205,7 +205,7 @@ def serve_rows(
         predict_row(model, settings, scratch, n)
         round_number = model.counters[ROUND]
         range_row(model, settings, scratch, n, round_number)
-        label = choose_label(model, settings, scratch, round_number, exploration)
+        label = _choose_label(model, settings, scratch, round_number, exploration)
         labels[position] = label
         chances[position] = scratch.propensity[label]
         _observe_row(model, settings, scratch, n, label, costs[row, label])

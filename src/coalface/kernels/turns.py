@@ -259,7 +259,7 @@ ALONE = -1  # the group of a row without near-duplicates
 
 
 @inlined
-def drop_repeated(settings: Settings, scratch: Scratch, already_asked: Bool) -> int:
+def _drop_repeated(settings: Settings, scratch: Scratch, already_asked: Bool) -> int:
     """Drop questions that an earlier row of the group asks and add the others to ``already_asked``; returns how many.
 
     This precedes the look at known answers, because an answer that rules out a label does so for the whole group. An
@@ -287,7 +287,7 @@ def finish_decision(
     """
     grouped = groups.shape[0] > 0 and groups[row] != ALONE
     if grouped:
-        n_asked = drop_repeated(settings, scratch, already_asked[groups[row]])
+        n_asked = _drop_repeated(settings, scratch, already_asked[groups[row]])
     n_asked = prefer_truth(settings, scratch, n_asked)
     if grouped and scratch.truth[0]:
         for k in range(settings.n_labels):

@@ -154,7 +154,7 @@ def same_bytes(buffer, first, second, length):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def packed_bytes(buffer, start, end):  # type: ignore[no-untyped-def]
+def _packed_bytes(buffer, start, end):  # type: ignore[no-untyped-def]
     """Up to seven bytes as one integer."""
     word = 0
     for offset in range(min(end - start, 7)):
@@ -182,8 +182,8 @@ def find_name(buffer, slots, names, space, start, end):  # type: ignore[no-untyp
     without reading the file.
     """
     mask = len(slots) - 1
-    head = packed_bytes(buffer, start, end)
-    second = packed_bytes(buffer, start + 7, end)
+    head = _packed_bytes(buffer, start, end)
+    second = _packed_bytes(buffer, start + 7, end)
     extent = (end - start) | (space << 32)
     slot = _first_slot(buffer, mask, head, second, extent, start)
     while True:
@@ -203,8 +203,8 @@ def find_name(buffer, slots, names, space, start, end):  # type: ignore[no-untyp
 @inlined
 def write_name(buffer, names, code, space, start, end):  # type: ignore[no-untyped-def]
     """Write a name into row ``code`` of the table."""
-    names[code, 0] = packed_bytes(buffer, start, end)
-    names[code, 1] = packed_bytes(buffer, start + 7, end)
+    names[code, 0] = _packed_bytes(buffer, start, end)
+    names[code, 1] = _packed_bytes(buffer, start + 7, end)
     names[code, 2] = (end - start) | (space << 32)
     names[code, 3] = start
 

@@ -144,7 +144,7 @@ def _named(interval: Interval, noun: str) -> str:
     return f"{expected} {noun}{'' if expected == '1' else 's'} {rest}".rstrip()
 
 
-class AskedHistory(NamedTuple):
+class _AskedHistory(NamedTuple):
     """The examples, costs and true labels asked for after some numbers of rounds, in order; the first is 0."""
 
     rounds: NDArray[np.int64]
@@ -154,7 +154,7 @@ class AskedHistory(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Pace:
+class _Pace:
     """What was asked for so far: ``asked`` in ``done`` rounds, ``counts`` after ``rounds``, ``most`` per example."""
 
     done: int
@@ -170,21 +170,21 @@ class Pace:
         return float(np.interp(rounds, known, np.append(self.counts, self.asked)))
 
 
-def asked_history(counters: NDArray[np.int64]) -> AskedHistory:
+def asked_history(counters: NDArray[np.int64]) -> _AskedHistory:
     """The history that the counters of a model hold."""
     done, marks = int(counters[0]) - 1, np.array(mark_rounds())
     kept = counters[HISTORY:].reshape(-1, COUNTS_PER_MARK)[marks <= done]
     columns = np.vstack([np.zeros((1, COUNTS_PER_MARK), np.int64), kept]).T
-    return AskedHistory(np.append(0, marks[marks <= done]), *columns)
+    return _AskedHistory(np.append(0, marks[marks <= done]), *columns)
 
 
-def _interval_of(pace: Pace, examples: Pace, coming: int, *, of_costs: bool, calibrated: bool = False) -> Interval:
+def _interval_of(pace: _Pace, examples: _Pace, coming: int, *, of_costs: bool, calibrated: bool = False) -> Interval:
     """How much will be asked for on the examples to come; ``examples`` counts those asked about.
 
     ``calibrated`` says that the slack follows audits.
 
     >>> none = np.zeros(1, np.int64)
-    >>> start = Pace(0, none, none, 0.0, most=3.0, warm_up=0)
+    >>> start = _Pace(0, none, none, 0.0, most=3.0, warm_up=0)
     >>> print(_interval_of(start, start, 1000, of_costs=True))
     581 (244 to 1,764)
     """
@@ -208,7 +208,7 @@ def _interval_of(pace: Pace, examples: Pace, coming: int, *, of_costs: bool, cal
     return Interval(expected, lowest, max(highest, 1.0)).at_most(everything)
 
 
-def _before(pace: Pace, coming: int, powers: tuple[float, float, float]) -> Interval:
+def _before(pace: _Pace, coming: int, powers: tuple[float, float, float]) -> Interval:
     """What runs on other data asked for: all of the first examples, then a falling share."""
     start = float(max(_FEWEST_ROUNDS, pace.warm_up))
 
@@ -245,8 +245,8 @@ def _to_be_asked(learner: LearnerState, coming: int) -> tuple[Interval, Interval
     history, done, warm_up = asked_history(counters), int(counters[ROUND]) - 1, max(settings.warm_up, 0)
     priced = in_costs(learner, history.costs, history.truths)
     paid = float(in_costs(learner, counters[COSTS_QUERIED], counters[TRUTHS_QUERIED]))
-    looks = Pace(done, history.rounds, history.examples, float(counters[EXAMPLES_QUERIED]), 1.0, warm_up)
-    costs = Pace(done, history.rounds, priced, paid, most, warm_up)
+    looks = _Pace(done, history.rounds, history.examples, float(counters[EXAMPLES_QUERIED]), 1.0, warm_up)
+    costs = _Pace(done, history.rounds, priced, paid, most, warm_up)
     to_pay = _interval_of(costs, looks, coming, of_costs=True, calibrated=settings.miss_rate <= 1.0)
     to_see = _interval_of(looks, looks, coming, of_costs=False)
     if settings.price_of_truth >= 1.0:  # an example that is asked about takes at least 1

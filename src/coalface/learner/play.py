@@ -60,7 +60,7 @@ _PIECE = 4096  # rows that are played between two checks for Ctrl-C
 
 
 @dataclass
-class Conversation:
+class _Conversation:
     """What was asked and answered about some rows; it is ``complete`` unless a question did not fit the budget."""
 
     cost: NDArray[np.float64]  # (n, K) the answers, NaN elsewhere
@@ -71,7 +71,7 @@ class Conversation:
     complete: bool = True
 
     @classmethod
-    def start(cls, n_rows: int, n_labels: int, remaining: RemainingBudget | None) -> "Conversation":
+    def start(cls, n_rows: int, n_labels: int, remaining: RemainingBudget | None) -> "_Conversation":
         """A conversation in which nothing was asked yet."""
         shape = (n_rows, n_labels)
         return cls(np.full(shape, np.nan), np.zeros(shape, np.bool_), np.zeros(n_rows, np.bool_), remaining)
@@ -112,14 +112,14 @@ def _converse(
     truth: Callable[[int], Any] | None,
     remaining: RemainingBudget | None,
     parts: KnownParts,
-) -> Conversation:
+) -> _Conversation:
     """Ask about some rows, one question after another, as far as the budget goes, then learn the answers.
 
     ``answer(row, k)`` gives a cost, ``truth(row)`` a true label.
     """
     rows, candidates, labels = examples.rows, examples.candidates, learner.classes_
     queries = first = decide(learner, rows, candidates, parts=parts)
-    found = Conversation.start(len(rows), len(labels), remaining)
+    found = _Conversation.start(len(rows), len(labels), remaining)
     if truth is not None and first.truth.any():
         found.ask_truths(first, truth, labels, truth_costs(learner))
     while (open_ones := queries.next & ~found.whole[:, None]).any() and found.complete:

@@ -34,11 +34,11 @@ _NEVER = int(np.iinfo(np.int64).max)
 _DTYPES = {"indptr": np.int64, "columns": np.int32, "values": np.float32, "costs": np.float32, "importance": np.float32}
 
 
-class ClassExamples:
+class _ClassExamples:
     """Rows in CSR form with all their costs; the class of a row is its cheapest label, the first of equals.
 
     >>> from coalface.data.rows import check_rows
-    >>> examples = ClassExamples(n_labels=2)
+    >>> examples = _ClassExamples(n_labels=2)
     >>> examples.add(check_rows([[0.0, 3.0]]), np.array([[1.0, 0.0]], np.float32), np.ones(1, np.float32))
     >>> len(examples), examples.counts.tolist()
     (1, [0, 1])
@@ -96,7 +96,7 @@ class ClassExamples:
         return {f"example_{name}": array.copy() for name, array in self._join().items()}
 
     @classmethod
-    def restored(cls, n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> "ClassExamples":
+    def restored(cls, n_labels: int, arrays: Mapping[str, NDArray[Any]]) -> "_ClassExamples":
         """The examples that ``arrays`` returned; a FileFormatError if they are damaged."""
         saved = {name: arrays.get(f"example_{name}", np.zeros(0)) for name in _DTYPES}
         n_rows, n_values = max(len(saved["indptr"]) - 1, 0), len(saved["columns"])
@@ -140,7 +140,7 @@ class ClassModel(CostModel):
     """
 
     learned_with = ("audits.rate", "rule.miss_rate")
-    examples: ClassExamples
+    examples: _ClassExamples
     implications: Implications
     n_fitted: NDArray[np.int64]  # (1,) examples of the last fit
     fit: ClassFit | None
@@ -149,7 +149,7 @@ class ClassModel(CostModel):
     def begin(self, n_labels: int, settings: Settings) -> Self:
         """An untrained model."""
         begun = super().begin(n_labels, settings)
-        begun.examples, begun.fit = ClassExamples(n_labels), None
+        begun.examples, begun.fit = _ClassExamples(n_labels), None
         begun.implications = no_implications(n_labels if n_labels <= MOST_IMPLIED else 0)
         begun.n_fitted, begun._counts_fitted = np.zeros(1, np.int64), np.zeros(n_labels, np.int64)
         return begun
@@ -277,7 +277,7 @@ class ClassModel(CostModel):
         """Restore the state that ``arrays`` returned."""
         copy_saved(arrays, {f"implied_{name}": array for name, array in self.implications._asdict().items()})
         copy_saved(arrays, {"n_fitted": self.n_fitted})
-        self.examples = ClassExamples.restored(self.n_labels, arrays)
+        self.examples = _ClassExamples.restored(self.n_labels, arrays)
         n_fitted, n_rows = int(self.n_fitted[0]), len(self.examples)
         if not 0 <= n_fitted <= n_rows or (n_fitted == 0) != (n_rows == 0):
             raise FileFormatError("The model was not fitted to its examples; it is damaged. Restore a copy.")

@@ -36,16 +36,16 @@ _PRIOR_ROWS, _PRIOR_SHARED = 20.0, 0.5  # rows added in advance, whose errors ha
 _FIRST_VARIANCE, _LEAST_VARIANCE = 0.15, 1e-4
 
 
-class Joint(NamedTuple):
+class _Joint(NamedTuple):
     """The regressors of K labels, the intercept first, and the covariance of their errors."""
 
     weights: F64  # (columns, K)
     covariance: F64  # (K, K)
 
 
-def first_joint(n_columns: int, n_labels: int) -> Joint:
+def first_joint(n_columns: int, n_labels: int) -> _Joint:
     """What is assumed before the first answer."""
-    return Joint(np.zeros((n_columns, n_labels)), _FIRST_VARIANCE * _prior(n_labels))
+    return _Joint(np.zeros((n_columns, n_labels)), _FIRST_VARIANCE * _prior(n_labels))
 
 
 def inverse_of(table: F64, times: F64) -> F64:
@@ -55,7 +55,7 @@ def inverse_of(table: F64, times: F64) -> F64:
     return np.asarray(np.linalg.inv(table.T @ (times[:, None] * table) + np.diag(penalty)))
 
 
-def fitted(table: F64, costs: F64, times: F64, inverse: F64, start: Joint, n_steps: int) -> Joint:
+def fitted(table: F64, costs: F64, times: F64, inverse: F64, start: _Joint, n_steps: int) -> _Joint:
     """The regressors after some steps of EM; ``table`` (n, columns) begins with ones, unknown ``costs`` are NaN."""
     known = ~np.isnan(costs)
     patterns = _patterns(known)
@@ -69,7 +69,7 @@ def fitted(table: F64, costs: F64, times: F64, inverse: F64, start: Joint, n_ste
         products = errors.T @ (times[:, None] * errors) + uncertainty
         variance = max(float(np.trace(products)) / n_labels / total, _LEAST_VARIANCE)
         covariance = (products + _PRIOR_ROWS * variance * _prior(n_labels)) / (total + _PRIOR_ROWS)
-    return Joint(weights, covariance)
+    return _Joint(weights, covariance)
 
 
 def completed(predicted: F64, costs: F64, covariance: F64) -> F64:
@@ -128,7 +128,7 @@ class JointModel(CostModel):
     costs: F64  # (room, K) NaN where unknown
     times: F64  # (room,) how many rows each counts as
     progress: NDArray[np.int64]  # (4,) rows stored, rows fitted, answers, answers from which the next fit is due
-    joint: Joint
+    joint: _Joint
     scale: float  # 1 / the average length of the rows fitted
     inverse: F64
 
@@ -231,7 +231,7 @@ class JointModel(CostModel):
         self.progress[3] = self.progress[2] + max(int(self.progress[2]) // _GROWS_IN, 1)
         n, before, (weights, covariance) = int(self.progress[1]), self.scale, self.joint
         weights = np.pad(weights, ((0, 1 + self.table.shape[1] - len(weights)), (0, 0)))
-        self.joint = Joint(weights, covariance)
+        self.joint = _Joint(weights, covariance)
         self._prepare()
         weights[1:] *= before / self.scale
         table = self._with_intercept(self.table[:n])
@@ -258,7 +258,7 @@ class JointModel(CostModel):
         fresh[:-1, :-1], fresh[-1, :-1], fresh[:-1, -1] = covariance, shared, shared
         fresh[-1, -1] += shared[others].mean()
         mean = weights[:, others].mean(axis=1, keepdims=True)
-        self.joint = Joint(np.concatenate([weights, mean], axis=1), fresh)
+        self.joint = _Joint(np.concatenate([weights, mean], axis=1), fresh)
         self.costs = np.pad(self.costs, ((0, 0), (0, 1)), constant_values=np.nan)
 
     # -- files -----------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ class JointModel(CostModel):
             np.empty(n),
         )
         weights = np.empty((shapes["weights"][0], self.n_labels))
-        self.joint = Joint(weights, np.empty((self.n_labels, self.n_labels)))
+        self.joint = _Joint(weights, np.empty((self.n_labels, self.n_labels)))
         stored: dict[str, NDArray[Any]] = {"joint_rows": self.table, "joint_costs": self.costs}
         stored["joint_times"] = self.times
         copy_saved(arrays, {**stored, **self.joint._asdict()})

@@ -69,7 +69,7 @@ class Database:
     def __init__(self, url: str, *, alone: bool = False) -> None:
         self.engine = _engine_of(url)
         self._writer = _sole_writer(self.engine) if alone else self.engine
-        self.file = DatabaseFile.of(self.engine.url)
+        self.file = _DatabaseFile.of(self.engine.url)
         self._lock = RLock()  # threads of one process take turns here, not at the file
         self._thread = threading.local()
         weakref.finalize(self, _close, self._writer, self.engine).atexit = False  # where a caller forgets to close
@@ -229,14 +229,14 @@ def _become_sole_writer(connection: Any, _: Any) -> None:
 _Identity = tuple[int, int] | None
 
 
-class DatabaseFile:
+class _DatabaseFile:
     """Remembers which files a database consists of, and notices if their names point elsewhere.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "answers.db")
     ...     _ = path.write_bytes(b"")
-    ...     file = DatabaseFile(path)
+    ...     file = _DatabaseFile(path)
     ...     file.check()
     ...     path.unlink()
     ...     file.is_lost
@@ -248,7 +248,7 @@ class DatabaseFile:
         self._known: dict[Path, _Identity] = {}
 
     @classmethod
-    def of(cls, address: sa.URL) -> "DatabaseFile":
+    def of(cls, address: sa.URL) -> "_DatabaseFile":
         """The file of a SQLite address; other databases have none that could be checked."""
         name = address.database if address.drivername.startswith("sqlite") else None
         return cls(None if not name or name == ":memory:" or name.startswith("file:") else Path(name).resolve())

@@ -30,7 +30,7 @@ class Dense(NamedTuple):
         return outputs.reshape(*x.shape[:-1], -1)
 
 
-class Norm(NamedTuple):
+class _Norm(NamedTuple):
     """Layer normalisation: mean 0 and variance 1 within each row, then a scale and a shift."""
 
     scale: Floats
@@ -47,15 +47,15 @@ class Norm(NamedTuple):
         return x
 
 
-class Layer(NamedTuple):
+class _Layer(NamedTuple):
     """Self-attention and a feed-forward network, each added to its input and normalised."""
 
     joint: Dense  # query, key and value side by side, one product instead of three
     attended: Dense
-    attention_norm: Norm
+    attention_norm: _Norm
     wide: Dense
     narrow: Dense
-    output_norm: Norm
+    output_norm: _Norm
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Bert:
 
     words: Floats
     positions: Floats  # with the first token type added
-    norm: Norm
-    layers: tuple[Layer, ...]
+    norm: _Norm
+    layers: tuple[_Layer, ...]
     n_heads: int
 
     @classmethod
@@ -103,7 +103,7 @@ class Bert:
         vectors: Floats = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), np.float32(1e-12))
         return vectors
 
-    def _through(self, layer: Layer, x: Floats) -> Floats:
+    def _through(self, layer: _Layer, x: Floats) -> Floats:
         x = layer.attention_norm(layer.attended(self._attention(layer.joint(x))) + x)
         return layer.output_norm(layer.narrow(_gelu(layer.wide(x))) + x)
 
@@ -134,13 +134,13 @@ class _Reader(NamedTuple):
         matrix = np.concatenate([self.floats(f"{name}.weight") for name in names]).T
         return Dense(np.ascontiguousarray(matrix), np.concatenate([self.floats(f"{name}.bias") for name in names]))
 
-    def norm(self, name: str) -> Norm:
-        return Norm(self.floats(f"{name}.LayerNorm.weight"), self.floats(f"{name}.LayerNorm.bias"), self.epsilon)
+    def norm(self, name: str) -> _Norm:
+        return _Norm(self.floats(f"{name}.LayerNorm.weight"), self.floats(f"{name}.LayerNorm.bias"), self.epsilon)
 
-    def layer(self, number: int) -> Layer:
+    def layer(self, number: int) -> _Layer:
         start = f"encoder.layer.{number}"
         attention = f"{start}.attention.self"
-        return Layer(
+        return _Layer(
             joint=self.dense(*(f"{attention}.{name}" for name in ("query", "key", "value"))),
             attended=self.dense(f"{start}.attention.output.dense"),
             attention_norm=self.norm(f"{start}.attention.output"),

@@ -37,7 +37,7 @@ RUNS = "algorithm_runs.arff"
 
 
 @dataclass(frozen=True, eq=False)
-class Scenario:
+class _Scenario:
     """Features (n, d), NaN where missing; costs (n, K), NaN where the solver was not run; folds numbered from 1."""
 
     name: str
@@ -81,7 +81,7 @@ def read_aslib_npz(path: str | os.PathLike[str], *, name: str | None = None) -> 
     X, perf, ok, linear, other, fold, solvers, features = read_arrays(source, *keys).values()
     by_time = kind == "runtime"
     by_instance = np.where(ok, other, np.float32(1))
-    scenario = Scenario(
+    scenario = _Scenario(
         name=f"aslib/{source.stem}" if name is None else name,
         features=X,
         feature_names=tuple(features.tolist()),
@@ -201,7 +201,7 @@ def read_aslib_folder(folder: str | os.PathLike[str], *, name: str | None = None
     description = read_description(source / DESCRIPTION)
     runs = _read_runs(read_arff(source / RUNS), description)
     features, feature_names = _read_features(read_arff(source / "feature_values.arff"), runs.instances)
-    scenario = Scenario(
+    scenario = _Scenario(
         name=f"aslib/{description.scenario}" if name is None else name,
         features=features,
         feature_names=tuple(feature_names),

@@ -114,7 +114,7 @@ def table_records(path: Path, format: str) -> list[Mapping[str, Any]]:
     return [{name: cell or None for name, cell in zip(header, cells, strict=True)} for _, cells in rows]
 
 
-class RecordBlocks(TableBlocks):
+class _RecordBlocks(TableBlocks):
     """The blocks of records; those that lack a column of the first block have no value there."""
 
     records: Iterator[tuple[int, Mapping[str, Any]]]  # with the numbers of their lines or examples
@@ -155,7 +155,7 @@ class RecordBlocks(TableBlocks):
         return table._replace(columns={**table.columns, **empty}, gaps=gaps, first=self.n_rows)
 
 
-class JsonBlocks(RecordBlocks):
+class JsonBlocks(_RecordBlocks):
     """The blocks of JSON lines."""
 
     def __init__(self, lines: LineSource, rows: int, options: dict[str, Any], after: Position | None = None) -> None:
@@ -163,7 +163,7 @@ class JsonBlocks(RecordBlocks):
         self.records = _records_of_lines(lines.path, lines.texts(), before=lines.n_lines)
 
 
-class ParquetBlocks(RecordBlocks):
+class ParquetBlocks(_RecordBlocks):
     """The blocks of a Parquet file, which is known by its last bytes."""
 
     numbered_by = "example"

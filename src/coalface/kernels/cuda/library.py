@@ -7,14 +7,14 @@ from coalface.errors import InputError, in_one_line
 _REMEDY = "Run: pip install 'coalface[cuda]' on a machine with an NVIDIA GPU, or use the CPU"
 
 
-class CudaLibrary(NamedTuple):
+class _CudaLibrary(NamedTuple):
     """The modules that work on a GPU."""
 
     cupy: Any
     cublas: Any  # CuPy's functions for matrix products
 
 
-def cuda_library(chosen_by: str) -> CudaLibrary:
+def cuda_library(chosen_by: str) -> _CudaLibrary:
     """CuPy, if it is installed and there is a GPU; else an InputError that begins with what was chosen."""
     try:
         import cupy
@@ -27,4 +27,4 @@ def cuda_library(chosen_by: str) -> CudaLibrary:
         raise InputError(f"{chosen_by} needs a GPU: {in_one_line(problem)}. {_REMEDY}.") from None
     if count == 0:
         raise InputError(f"{chosen_by} needs a GPU, got none. {_REMEDY}.")
-    return CudaLibrary(cupy, cublas)
+    return _CudaLibrary(cupy, cublas)

@@ -30,7 +30,7 @@ _MOST_BLOCKS = 2048  # of kernels whose threads take several numbers each
 _NAMES = ("fill_table", "fill_ranges", "gather_rows", "multiply_rows", "solve_labels", "turn_rows")
 
 
-class LabelCosts(NamedTuple):
+class _LabelCosts(NamedTuple):
     """The known costs of some labels, each with its row; labels with fewer costs than others are filled up."""
 
     labels: NDArray[np.int64]  # (k,)
@@ -117,7 +117,7 @@ class RootRegression(Regression):
         for told in told_costs(costs, importance):
             squared_residuals[told.labels] += self._learn(table, told)
 
-    def _learn(self, table: Table, given: LabelCosts) -> NDArray[np.float64]:
+    def _learn(self, table: Table, given: _LabelCosts) -> NDArray[np.float64]:
         """Learn the costs; returns the summed squared residuals of each label."""
         arrays, steps, told = self.arrays_used, self._steps, self._steps.on_device(given)
         all_labels = len(given.labels) == self.n_labels
@@ -178,7 +178,7 @@ class CudaSteps:
         self._run("fill_ranges", predicted.size, predicted, spread, self._xp.asarray(factors), *shape, found)
         return found
 
-    def gathered(self, table: Any, weights: Any, told: LabelCosts) -> tuple[Any, Any]:
+    def gathered(self, table: Any, weights: Any, told: _LabelCosts) -> tuple[Any, Any]:
         """The rows of the told costs, (k, m, columns), and their errors, (k, m)."""
         (n_labels, n_told), n_columns = told.rows.shape, table.shape[1]
         inputs = self._xp.empty((n_labels, n_told, n_columns), np.float32)
@@ -187,7 +187,7 @@ class CudaSteps:
         self._kernels["gather_rows"]((n_labels * n_told,), (_TO_GATHER,), (table, weights, *numbers, inputs, errors))
         return inputs, errors
 
-    def turned(self, along: Any, errors: Any, told: LabelCosts) -> Turned:
+    def turned(self, along: Any, errors: Any, told: _LabelCosts) -> Turned:
         """What follows from the rows F, (k, m, columns), and the errors of the costs.
 
         It is in 64 bits, because large numbers cancel if rows are much longer than the penalty.
@@ -203,12 +203,12 @@ class CudaSteps:
         self._kernels["turn_rows"](blocks, (_TO_TURN,), (turn, along, *shape, found.rows))
         return found
 
-    def on_device(self, told: LabelCosts) -> LabelCosts:
+    def on_device(self, told: _LabelCosts) -> _LabelCosts:
         """The told costs as arrays of the device, in two copies."""
         shape, n_labels = told.rows.shape, len(told.labels)
         numbers = self._xp.asarray(np.concatenate([told.labels, told.rows.ravel()]))
         costs, deviations = self._xp.asarray(np.stack([told.costs, told.deviations]))
-        return LabelCosts(numbers[:n_labels], numbers[n_labels:].reshape(shape), costs, deviations)
+        return _LabelCosts(numbers[:n_labels], numbers[n_labels:].reshape(shape), costs, deviations)
 
     def _run(self, name: str, size: int, *args: Any) -> None:
         """Run a kernel of about one thread per number."""
@@ -216,7 +216,7 @@ class CudaSteps:
             self._kernels[name]((min(-(-size // _THREADS), _MOST_BLOCKS),), (_THREADS,), args)
 
 
-def told_costs(costs: Costs, importance: Costs) -> list[LabelCosts]:
+def told_costs(costs: Costs, importance: Costs) -> list[_LabelCosts]:
     """The known costs by label, at most ``TOGETHER`` of each label at once, in the order of the rows.
 
     >>> nan = np.nan
@@ -227,13 +227,13 @@ def told_costs(costs: Costs, importance: Costs) -> list[LabelCosts]:
     known = counting(costs, importance)
     shape = (known.shape[1], int(known.sum(axis=0).max(initial=0)))
     counts = np.zeros(len(known.T), np.int64)
-    every = LabelCosts(np.arange(len(counts)), np.full(shape, -1, np.int64), np.zeros(shape), np.ones(shape))
+    every = _LabelCosts(np.arange(len(counts)), np.full(shape, -1, np.int64), np.zeros(shape), np.ones(shape))
     list_costs(costs, known, importance, *every[1:], counts)
     return [_part(every, counts, slice(first, first + TOGETHER)) for first in range(0, shape[1], TOGETHER)]
 
 
-def _part(told: LabelCosts, counts: NDArray[np.int64], places: slice) -> LabelCosts:
+def _part(told: _LabelCosts, counts: NDArray[np.int64], places: slice) -> _LabelCosts:
     """Some of the costs of each label, without the labels that have none of them."""
     labels = np.flatnonzero(counts > places.start)
     some = (labels, places)
-    return LabelCosts(labels, told.rows[some], told.costs[some], told.deviations[some])
+    return _LabelCosts(labels, told.rows[some], told.costs[some], told.deviations[some])
