@@ -1,5 +1,7 @@
 """``coalface train`` and ``coalface predict``."""
 
+import csv
+import io
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +48,31 @@ def test_train_and_predict_equal_the_library(calls, capsys):
     assert [line["label"] for line in lines] == learner.predict(test.X).tolist()
     found = [[line["costs"][name] for name in LABELS] for line in lines]
     np.testing.assert_allclose(found, learner.predict_cost(test.X).clip(0, 1), atol=1e-6)
+
+
+@pytest.mark.parametrize("costs", ["", "--costs", "--unclipped"])
+@pytest.mark.parametrize("block", ["", "--block 7"])
+def test_predictions_as_a_table_are_those_of_the_lines(calls, capsys, costs, block):
+    rows = (calls / "new.csv").read_text().split()
+    named = ["id," + rows[0], *(f"=call {i},{row}" for i, row in enumerate(rows[1:]))]
+    (calls / "named.csv").write_text("\n".join(named))
+    run(capsys, "train calls.csv --label kind --model m.coal")
+    assert refused(capsys, "predict m.coal named.csv").endswith("On the command line: --id id.\n")
+    lines = json_lines(run(capsys, f"predict m.coal named.csv --id id {costs}")[1])
+    code, out, _ = run(capsys, f"predict m.coal named.csv --id id {costs} {block} --to csv")
+    table = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert list(table[0]) == ["row", "id", "label", *(f"cost:{name}" for name in LABELS if costs)]
+    assert len(table) == len(lines) == 50
+    for cells, line in zip(table, lines, strict=True):
+        assert (int(cells["row"]), cells["id"], cells["label"]) == (line["row"], f"'{line['id']}", line["label"])
+        assert {name: float(cells[f"cost:{name}"]) for name in LABELS if costs} == line.get("costs", {})
+
+
+def test_predictions_in_another_format_are_refused(calls, capsys):
+    run(capsys, "train calls.csv --label kind --model m.coal")
+    assert "--to must be jsonl or csv, got 'xlsx'" in refused(capsys, "predict m.coal new.csv --to xlsx")
+    assert "--to csv is for one file" in refused(capsys, "predict m.coal new.csv new.csv --to csv")
 
 
 def test_columns_of_a_csv_are_found_by_name(calls, capsys):

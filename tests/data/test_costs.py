@@ -58,6 +58,7 @@ def test_unknown_costs_stay_unknown():
     assert unit[0, 1] == 0.5
 
 
+@pytest.mark.filterwarnings("ignore:cost_matrix")
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=8))
 def test_the_costs_of_class_labels(labels):
     classes = np.array(["a", "b", "c", "d"])

@@ -88,16 +88,14 @@ def test_a_bad_answer_names_its_label_and_its_example(answer):
     learner.interview(X, lambda _i, _label: np.nan)
 
 
-@pytest.mark.parametrize("first", [b"", b"a,kind\n1,x\n"])
+@pytest.mark.parametrize("first", [b"", b'{"a": 1}\n'])
 def test_text_in_latin_1_names_its_line(tmp_path, first):
-    (tmp_path / "latin.csv").write_bytes(first + "größe,kind\n1,x\n".encode("latin-1"))
+    (tmp_path / "latin.jsonl").write_bytes(first + '{"größe": 1}\n'.encode("latin-1"))
     number = 1 + first.count(b"\n")
-    with pytest.raises(FileFormatError, match=f"latin.csv, line {number}: text must be UTF-8. Save the file as UTF-8"):
-        read_dataset(tmp_path / "latin.csv", label="kind")
-    (tmp_path / "costs.csv").write_bytes(",ä,b\nä,0,1\nb,1,0\n".encode("latin-1"))
-    (tmp_path / "fine.csv").write_text("a,kind\n1,ä\n2,b\n", encoding="utf-8")
-    with pytest.raises(FileFormatError, match=r"costs.csv, line 1: text must be UTF-8"):
-        read_dataset(tmp_path / "fine.csv", label="kind", cost_matrix=tmp_path / "costs.csv")
+    with pytest.raises(
+        FileFormatError, match=f"latin.jsonl, line {number}: text must be UTF-8. Save the file as UTF-8"
+    ):
+        read_dataset(tmp_path / "latin.jsonl", label="a")
 
 
 def test_one_of_a_kind_is_singular():

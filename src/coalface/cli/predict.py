@@ -1,8 +1,10 @@
 """``coalface predict`` and ``coalface rank``: one file, or a pool of many files."""
 
+import csv
+import io
 import json
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -36,13 +38,14 @@ def predict(
     out: Annotated[
         Path | None, typer.Option(help="Write one Parquet file per file of a pool into this folder, not beside them.")
     ] = None,
+    to: Annotated[str, typer.Option(help="The format of the output: jsonl or csv.")] = "jsonl",
     pools: PoolOptions,
     reading: BlockOptions,
 ) -> None:
     """Print the label with the least predicted cost per example.
 
-    The output is JSON lines, with the ids of the examples if they have any. A model trained with --abstain-cost may
-    also answer "abstain".
+    The output is JSON lines, or CSV with --to csv, with the ids of the examples if they have any. A model trained with
+    --abstain-cost may also answer "abstain".
 
     Predictions may lie outside the bounds of costs. --costs shows them within, where several labels may be equal;
     --unclipped shows the numbers that decide.
@@ -51,9 +54,14 @@ def predict(
     to part-0.predictions.parquet. After Ctrl-C or a crash, the same command does only what is missing.
     Lines are printed as soon as a block is read; --block 1 answers each line of standard input at once.
     """
+    if to not in ("jsonl", "csv"):
+        raise InputError(f"--to must be jsonl or csv, got {to!r}. Choose one.")
     if not (_is_pool(data) or pools.executor or out is not None):
-        _predict_file(model, data[0], reading, "unclipped" if unclipped else "clipped" if costs else "none")
+        shown: Shown = "unclipped" if unclipped else "clipped" if costs else "none"
+        _predict_file(model, data[0], reading, shown, as_csv=to == "csv")
         return
+    if to == "csv":
+        raise InputError("--to csv is for one file, got a pool, whose predictions are Parquet files. Leave it out.")
     if unclipped:
         raise InputError("--unclipped is for one file, got a pool. Pass --costs, for costs within the bounds.")
     from coalface.studies.pools import predict_pool
@@ -65,7 +73,7 @@ def predict(
     typer.echo(f"Predictions: NAME.predictions.parquet {'beside each file' if out is None else f'in {out}'}.")
 
 
-def _predict_file(model: Path, data: Path, reading: BlockOptions, shown: Shown) -> None:
+def _predict_file(model: Path, data: Path, reading: BlockOptions, shown: Shown, *, as_csv: bool) -> None:
     from coalface.learner import NamedLearner
 
     current, n_rows = NamedLearner.load(model), 0
@@ -75,8 +83,26 @@ def _predict_file(model: Path, data: Path, reading: BlockOptions, shown: Shown) 
                 f"{model} has learned no cost yet, so it predicts its first label. Tell it some.", stacklevel=2
             )
         for line in _lines(current.learner, dataset, n_rows, shown):
-            typer.echo(json.dumps(line))
+            if as_csv and line["row"] == 0:
+                typer.echo(_csv_line(_cells(line)))
+            typer.echo(_csv_line(_cells(line).values()) if as_csv else json.dumps(line))
         n_rows += len(dataset)
+
+
+def _cells(line: dict[str, Any]) -> dict[str, Any]:
+    """A prediction by the columns of a table; a file of its own has them as columns of costs."""
+    from coalface.data import COST_PREFIX
+
+    costs = {f"{COST_PREFIX}{label}": cost for label, cost in line.get("costs", {}).items()}
+    return {name: value for name, value in line.items() if name != "costs"} | costs
+
+
+def _csv_line(cells: Iterable[Any]) -> str:
+    from coalface.data import harmless
+
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([harmless(str(cell)) for cell in cells])
+    return line.getvalue()
 
 
 def _lines(learner: "CoalClassifier", dataset: "CostDataset", first: int, shown: Shown) -> Iterator[dict[str, Any]]:

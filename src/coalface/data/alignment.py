@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from coalface.data.dataset import CostDataset
-from coalface.data.encoding.encoder import Encoder
+from coalface.data.encoding.encoder import ID, Encoder
 from coalface.data.formats.readers import TABLES, format_of, read_dataset
 from coalface.data.labels import label_texts
 from coalface.errors import InputError, UnknownLabelError, listed
@@ -118,7 +118,13 @@ class Aligner:
 
 def _refuse_raw(path: Path, encoder: Encoder) -> None:
     """Raise an InputError for a table with texts or gaps: the model learned from numbers."""
-    column = next(column for column in encoder.columns or () if column.kind != "number" or column.optional)
+    raw = [column for column in encoder.columns or () if column.kind != "number" or column.optional]
+    if not raw:
+        raise InputError(
+            f"{path}: the model learned from numbers without ids, got a column of ids. Pass id= with its name.",
+            remedy={"id": ID},
+        )
+    column = raw[0]
     raise InputError(
         f"{path}, column {column.name!r}: the model learned from numbers without gaps, got {column.describe()}. "
         "Correct it, leave the column out, or train a new model on data with texts or gaps.",

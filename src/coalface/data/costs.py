@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.frames import by_label
-from coalface.errors import InputError, in_one_line, shortened
+from coalface.errors import DoubtfulDataWarning, InputError, in_one_line, listed, shortened, warn_user
 
 Costs = NDArray[np.float32]
 COST_PREFIX = "cost:"  # of the name of a column with the costs of a label
@@ -114,7 +114,29 @@ def check_cost_matrix(
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
         raise InputError(f"{name} must be finite, got {matrix[row, column]} at row {row}, column {column}. Correct it.")
+    if classes is not None:
+        _warn_of_diagonal(matrix, classes, name)
     return matrix
+
+
+def _warn_of_diagonal(matrix: NDArray[np.float64], classes: NDArray[Any], name: str) -> None:
+    """Warn if the right label, on the diagonal, does not cost least in each row."""
+    right, others = matrix.diagonal(), np.where(np.eye(len(matrix), dtype=bool), np.nan, matrix)
+    if len(matrix) < 2 or (right <= np.nanmin(others, axis=1)).all():
+        return
+    dearest = int((right > np.nanmax(others, axis=1)).sum())
+    if 2 * dearest > len(matrix):
+        problem = (
+            f"{name} looks like rewards or similarities: in {dearest} of {len(matrix)} rows, the right label, on the "
+            f"diagonal, costs most. Pass the greatest reward minus each reward, such as {name}.max() - {name}."
+        )
+    else:
+        row = int((right > np.nanmin(others, axis=1)).argmax())
+        problem = (
+            f"{name} has a right label that does not cost least: {classes[row].item()!r}, in row {row}. Check that "
+            f"rows are true labels, columns are predictions, and both are in the order {listed(classes.tolist())}."
+        )
+    warn_user(problem, DoubtfulDataWarning)
 
 
 def check_mask(mask: Any, n_rows: int, classes: NDArray[Any], name: str) -> NDArray[np.bool_]:

@@ -153,6 +153,7 @@ class CostDataset:
         array([[1., 0.],
                [0., 1.]], dtype=float32)
         """
+        y = by_row(y, X, "y")
         y = y if isinstance(y, np.ndarray) else list(y)
         refuse_mixed(y, "y")
         values = np.asarray(y)

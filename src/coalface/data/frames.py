@@ -42,14 +42,14 @@ def by_label(table: Any, classes: NDArray[Any], name: str, *, rows: bool = False
 
 
 def by_row(table: Any, X: Any, name: str) -> Any:
-    """The table with its rows in the order of the examples, if both have an index; otherwise as it is.
+    """The table or column with its rows in the order of the examples, if both have an index; otherwise as it is.
 
     >>> import pandas
     >>> X = pandas.DataFrame({"size": [1.0, 2.0]}, index=["first", "second"])
     >>> by_row(pandas.DataFrame({"fly": [0.9, 0.2]}, index=["second", "first"]), X, "cost")["fly"].tolist()
     [0.2, 0.9]
     """
-    if not (_has_index(table) and _has_index(X)) or table.index.equals(X.index):
+    if not (_has_rows(table) and _has_rows(X)) or table.index.equals(X.index):
         return table
     found, wanted = list(table.index), list(X.index)
     _refuse_repeated(found, name, "rows")
@@ -165,6 +165,11 @@ def _order(table: Any, side: str, classes: NDArray[Any], name: str) -> list[int]
 def _has_index(table: Any) -> bool:
     """Whether a table is a data frame of pandas."""
     return hasattr(table, "columns") and hasattr(table, "index") and hasattr(table, "loc")
+
+
+def _has_rows(table: Any) -> bool:
+    """Whether a table is a data frame or a column of pandas."""
+    return hasattr(table, "index") and hasattr(table, "loc")
 
 
 def _is_default(names: list[Any]) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from coalface.errors import InputError, UnknownLabelError, shortened
+from coalface.errors import DoubtfulDataWarning, InputError, UnknownLabelError, shortened, warn_user
 
 _NUMBERS = "biuf"  # dtype kinds
 
@@ -34,6 +34,24 @@ def label_array(labels: ArrayLike, name: str = "classes") -> NDArray[Any]:
     if len(values) < len(array):
         raise InputError(f"{name} must be distinct, got {values[counts > 1][0].item()!r} twice. List it once.")
     return array
+
+
+def warn_of_alike(labels: NDArray[Any], name: str) -> None:
+    """Warn of labels that differ only in surrounding blanks or, unless they are single letters, in case.
+
+    >>> warn_of_alike(np.array(["a", "A", "ok"]), "y")
+    """
+    seen: dict[str, str] = {}
+    for label in labels.tolist() if labels.dtype.kind == "U" else []:
+        text = label.strip()
+        other = seen.setdefault(text if len(text) < 2 else text.casefold(), label)
+        if other != label:
+            warn_user(
+                f"{name} has the labels {other!r} and {label!r}, which differ only in case or in blanks around them. "
+                "Write them alike if they mean the same.",
+                DoubtfulDataWarning,
+            )
+            return
 
 
 def refuse_mixed(labels: Any, name: str) -> None:

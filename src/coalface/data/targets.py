@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale, as_cost_array, check_cost_matrix
 from coalface.data.encoding.cells import is_missing
 from coalface.data.frames import by_label, named_columns
-from coalface.data.labels import label_array, label_codes, refuse_mixed
+from coalface.data.labels import label_array, label_codes, refuse_mixed, warn_of_alike
 from coalface.errors import InputError, counted, in_one_line, listed
 
 UNKNOWN = -1  # the column of a true label that was not given
@@ -30,6 +30,7 @@ def labels_of(y: Any, cost: Any, classes: Any, cost_matrix: Any) -> NDArray[Any]
     if classes is not None or y is None:
         return None
     present = label_array(np.unique(_checked_labels(y)), "y")
+    warn_of_alike(present, "y")
     if cost is not None:
         return None if named_columns(cost) is not None else _names_of(present, as_cost_array(cost).shape[1], "cost")
     if cost_matrix is None:

@@ -57,7 +57,7 @@ class Judged:
 def judged_rows(learner: CoalClassifier, X: Any, cost: Any, y: Any, candidates: Any) -> tuple[Judged, int]:
     """The rows that can be judged, and the number of all rows; an InputError if no row can be judged."""
     require_target(y, cost)
-    cost, candidates = by_row(cost, X, "cost"), by_row(candidates, X, "candidates")
+    cost, candidates, y = by_row(cost, X, "cost"), by_row(candidates, X, "candidates"), by_row(y, X, "y")
     answers = _answers(learner, X, candidates)
     n_rows, labels = len(answers), learner.begin().classes_
     given = _known_costs(learner, n_rows, cost, y)

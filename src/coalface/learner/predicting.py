@@ -177,6 +177,7 @@ def score_of(
     examples = examples_to_decide(ready(learner), X, candidates, allow_empty=False)
     warn_of_labels_alone(learner, cost, ROUTING)
     cost, scale = by_row(cost, examples.X, "cost"), CostScale.of(learner.cost_bounds)
+    y = by_row(y, examples.X, "y")
     known = costs_given(learner, examples.n_rows, learner.classes_, y, cost, strange=True)
     best = best_of(learner, examples.rows, candidates_of(learner, examples))
     refuse_no_candidate(best)

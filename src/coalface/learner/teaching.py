@@ -80,7 +80,7 @@ def tell(learner: LearnerState, X: Any, given: Answers, candidates: Any = None) 
         cost, asked = asked.with_later_labels(learner.classes_, cost)
         offset = asked.offset if offset is None else offset
     if given.truth is not None:
-        codes = truth_codes(given.truth, examples.n_rows, learner.classes_)
+        codes = truth_codes(by_row(given.truth, examples.X, "truth"), examples.n_rows, learner.classes_)
         told = by_label(by_row(cost, examples.X, "cost"), learner.classes_, "cost")
         cost = with_costs_of(codes, truth_costs(learner), told)
     elif cost is None:
@@ -121,7 +121,7 @@ def examples_to_learn(
     """The examples, the labels, and the costs (n, K) that ``y`` or ``cost`` gives; one of them must be known."""
     early = None if candidates is None else resolve_classes(learner, classes, cost)  # a mask needs the labels
     examples = read_examples(learner, X, candidates, early, allow_empty=False)
-    cost = by_row(cost, examples.X, "cost")
+    cost, y = by_row(cost, examples.X, "cost"), by_row(y, examples.X, "y")
     labels = resolve_classes(learner, classes, cost)
     costs = costs_given(learner, examples.n_rows, labels, y, cost)
     if costs.size and np.isnan(costs).all():

@@ -16,7 +16,7 @@ from coalface.data.encoding.cells import CellError, as_text, is_missing, numbers
 from coalface.data.encoding.encoder import ID, Encoder
 from coalface.data.encoding.table import Table, is_raw
 from coalface.data.formats.cost_matrix import read_cost_matrix
-from coalface.data.labels import label_array, label_codes, label_texts, labels_from_text
+from coalface.data.labels import label_array, label_codes, label_texts, labels_from_text, warn_of_alike
 from coalface.errors import FileFormatError, InputError, counted, listed
 
 COST_ADVICE = "Write the limit for a run that timed out; an empty cell means that the cost is not known."
@@ -191,6 +191,8 @@ def costs_by_label(texts: Sequence[str], options: TableOptions) -> dict[str, Any
     """The fields of a dataset with true labels."""
     classes = options.classes
     known = np.unique(labels_from_text(sorted(set(texts)))) if classes is None else label_array(classes)
+    if classes is None:
+        warn_of_alike(known, f"Column {options.label!r}")
     given = options.cost_matrix
     matrix = 1.0 - np.eye(len(known)) if given is None else read_cost_matrix(given, known)
     return {"classes": known, "truth": label_codes(texts, np.array(label_texts(known))), "cost_matrix": matrix}

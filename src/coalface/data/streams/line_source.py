@@ -77,7 +77,7 @@ class LineSource:
         packed = _stdin() if self._opened is None else self._opened
         self._file, self.encoding = as_utf_8(unpacked(packed), encoding, self.path)
         self._may_be_western = encoding == SNIFFED and self.encoding == UTF_8  # until there is a letter in UTF-8
-        self._is_western = False
+        self._is_western, self._takes_encoding = False, encoding == SNIFFED
         self._sum = hashlib.blake2b(digest_size=16) if checksums else None
         self._size = None if self._opened is None else os.fstat(self._opened.fileno()).st_size
 
@@ -129,9 +129,10 @@ class LineSource:
             except UnicodeDecodeError:
                 text = western(line) if self._may_be_western else None
         if text is None:
-            raise FileFormatError(
-                f"{self.path}, line {self.n_lines}: text must be UTF-8. {ADVICE}.", remedy={"encoding": None}
-            )
+            rule = f"{self.path}, line {self.n_lines}: text must be UTF-8."
+            if self._takes_encoding:
+                raise FileFormatError(f"{rule} {ADVICE}.", remedy={"encoding": None})
+            raise FileFormatError(f"{rule} Save the file as UTF-8.")
         self.take_as(WESTERN)
         return text
 
