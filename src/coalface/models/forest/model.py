@@ -9,6 +9,7 @@ their parents is chosen whenever it is grown: see ``shrinkage``.
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -31,7 +32,7 @@ from coalface.kernels.forest import (
 from coalface.kernels.implied_costs import Implications
 from coalface.kernels.state import F64, Settings
 from coalface.kernels.tree_reading import Trees, read, read_left_out
-from coalface.long_work import WORK
+from coalface.long_work import LongWork
 from coalface.models.contract import CostModel
 from coalface.models.feature_effects import split_shares
 from coalface.models.forest.answer_store import AnswerStore
@@ -47,7 +48,7 @@ _SLACK_SHARE = 0.65  # brings the slack on the footing of the other models
 _SHARED_SLACK = 0.5  # the same where the errors of a row are shared
 _FIRST_IN = 3  # a third of the trees is grown first, to estimate row effects
 _LEAST_SHARED = 0.02  # of the errors of a row's costs: less is noise
-_LARGE = 10_000  # answered costs from which growing a forest takes seconds and is logged
+_LARGE = 10_000  # answered costs from which growing a forest may take seconds, and the log says so
 _PARALLEL_SIZE = 100_000  # numbers read to grow a forest; for fewer, starting threads takes longer
 _MOST_COLUMNS = 1_000_000
 _BLOCK_SIZE = 2**22  # numbers of a dense table at a time, to bound the working memory
@@ -185,9 +186,13 @@ class ForestModel(CostModel):
 
     def _grow(self) -> None:
         """Grow the forest from the known costs when it was last due, and from nothing later."""
-        known, n_labels = self.answers.known(), len(self.answers.answered)
-        if len(known.costs) >= _LARGE:
-            WORK.info("growing a forest from %s", counted(len(known.costs), "answered cost"))
+        known = self.answers.known()
+        what = f"growing a forest from {counted(len(known.costs), 'answered cost')}"
+        with LongWork(what, after=3.0) if len(known.costs) >= _LARGE else nullcontext():
+            self._grow_from(known)
+
+    def _grow_from(self, known: KnownCosts) -> None:
+        n_labels = len(self.answers.answered)
         shared = shared_error(known, label_means(known, n_labels))
         first = range(-(-self.n_trees // _FIRST_IN))
         strengths = np.array(STRENGTHS)
