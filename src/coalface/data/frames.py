@@ -11,6 +11,27 @@ from coalface.data.labels import label_array, label_texts
 from coalface.errors import InputError, listed
 
 
+def in_memory(values: Any, name: str = "X") -> Any:
+    """Examples or labels of which another library keeps the values elsewhere, as lists or tables; others as they are.
+
+    These are lazy frames of Polars, and datasets of Hugging Face and their columns.
+    """
+    if isinstance(values, np.ndarray | list | tuple | str | bytes):
+        return values
+    kind = type(values)
+    if kind.__name__ == "LazyFrame":
+        return values.collect()
+    if kind.__module__.partition(".")[0] == "datasets":
+        if kind.__name__ == "Dataset":
+            return values.with_format("arrow")[:]
+        if not isinstance(values, Sequence):
+            raise InputError(
+                f"{name} must be a Dataset or one of its columns, got {kind.__name__}. Pass one part, such as "
+                f"{name}['train'], or a Dataset in memory."
+            )
+    return list(values) if isinstance(values, Sequence) else values
+
+
 def named_columns(table: Any) -> NDArray[Any] | None:
     """The names of a data frame's columns; None for other tables, and for the default numbers 0 to n - 1.
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale, as_cost_array, check_cost_matrix
 from coalface.data.encoding.cells import is_missing
-from coalface.data.frames import by_label, named_columns
+from coalface.data.frames import by_label, in_memory, named_columns
 from coalface.data.labels import label_array, label_codes, refuse_mixed, warn_of_alike
 from coalface.errors import InputError, counted, in_one_line, listed
 
@@ -115,6 +115,7 @@ def _checked_labels(y: Any) -> NDArray[Any]:
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
 
+    y = in_memory(y, "y")
     refuse_mixed(y, "y")
     try:
         labels = column_or_1d(y, warn=True)

@@ -11,7 +11,7 @@ from coalface.data.costs import CostScale, check_asking_price, check_cost, check
 from coalface.data.encoding.choice import check_features, encoded_rows, encoder_for
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import is_raw
-from coalface.data.frames import by_row, in_seen_order
+from coalface.data.frames import by_row, in_memory, in_seen_order
 from coalface.data.label_features import are_features, joined, require_joined
 from coalface.data.numbers import AUTO
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
@@ -78,7 +78,7 @@ def read_examples(
     >>> found.encoder.describe()
     'legs  number, standardised (mean 3, deviation 1)'
     """
-    known, own = vars(learner), learner.model
+    X, known, own = in_memory(X), vars(learner), learner.model
     labels = known.get("classes_") if labels is None else labels
     if candidates is not None or not isinstance(own, str) or own == "shared":
         X, candidates = with_label_features(learner, X, candidates, labels)

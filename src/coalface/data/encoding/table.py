@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.encoding.cells import Cells, clean_cells, is_missing
-from coalface.data.frames import column_names
+from coalface.data.frames import column_names, in_memory
 from coalface.errors import InputError
 
 TEXT = "text"  # the name of the only column of a list of texts
@@ -76,6 +76,7 @@ def table_of(X: Any) -> Table:
         return _checked({str(name): _cells(cells) for name, cells in X.items()})
     if _is_frame(X):
         return _checked({str(name): _cells(column) for name, column in _frame_columns(X)}, len(X))
+    X = in_memory(X)
     rows = [X] if isinstance(X, str) else X
     if isinstance(rows, list | tuple) and len(rows):
         if all(isinstance(row, Mapping) for row in rows):

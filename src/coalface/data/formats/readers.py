@@ -134,6 +134,7 @@ def check_options(chosen: str, options: dict[str, Any]) -> None:
 
 def _format(path: Path, known: dict[str, Any], wanted: str) -> str:
     if wanted == "auto":
+        _refuse_hugging_face(path)
         if path.is_dir() or not path.suffix:
             return "folder"
         suffix = without_packing(path).suffix
@@ -146,6 +147,21 @@ def _format(path: Path, known: dict[str, Any], wanted: str) -> str:
             remedy={"format": None},
         )
     return wanted
+
+
+def _refuse_hugging_face(path: Path) -> None:
+    """Raise an InputError for what ``Dataset.save_to_disk`` wrote, and for its Arrow files."""
+    part = "['train']" if (path / "dataset_dict.json").is_file() else ""
+    if path.suffix == ".arrow":
+        load = "Dataset.from_file"
+    elif part or (path / "state.json").is_file():
+        load = "load_from_disk"
+    else:
+        return
+    raise InputError(
+        f"{path} is a dataset of Hugging Face. Write it as Parquet: "
+        f"datasets.{load}({path.name!r}){part}.to_parquet('{path.stem}.parquet')."
+    )
 
 
 def holds_train_test(path: str | os.PathLike[str]) -> bool:
