@@ -1,4 +1,4 @@
-"""Draw docs/demo.svg from runs of the demo, keep its numbers in docs/demo.json, and put them into both pages.
+"""Draw docs/demo.svg from runs of the demo, keep its numbers in docs/demo.json, and put them into the README.
 
 ``make figure`` runs it with 20 permutations; ``python docs/figure.py 3`` runs it with three.
 """
@@ -15,7 +15,7 @@ from coalface.report.figure_style import css_variables
 from coalface.studies.demo import N_LABELS, WARM_UP, in_a_sentence, run_demo
 
 HERE = Path(__file__).parent
-PAGES = (HERE.parent / "README.md", HERE / "index.md")
+README = HERE.parent / "README.md"
 _SENTENCE = re.compile(r"(?<=\(0/1 costs\),)\s.*?(?=\.\s`coalface\sdemo`)", re.DOTALL)
 
 
@@ -32,15 +32,15 @@ def main(n_permutations: int = 20) -> None:
     (HERE / "demo.svg").write_text(f"{head}><style>{dark}</style>{body}\n")
     plain = demo.plain()
     (HERE / "demo.json").write_text(json.dumps({"permutations": n_permutations, **plain["tables"]}, indent=1) + "\n")
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        text, found = _SENTENCE.subn(lambda _: f" {in_a_sentence(demo.summaries['0/1'])}", text)
-        if found != 1:
-            raise SystemExit(f"{page} must have one sentence about the demo, got {found}.")
-        paragraphs = text.split("\n\n")
-        place = next(i for i, paragraph in enumerate(paragraphs) if "(0/1 costs)," in paragraph)
-        paragraphs[place] = textwrap.fill(" ".join(paragraphs[place].split()), 126, break_on_hyphens=False)
-        page.write_text("\n\n".join(paragraphs), encoding="utf-8")
+    text, found = _SENTENCE.subn(
+        lambda _: f" {in_a_sentence(demo.summaries['0/1'])}", README.read_text(encoding="utf-8")
+    )
+    if found != 1:
+        raise SystemExit(f"{README} must have one sentence about the demo, got {found}.")
+    paragraphs = text.split("\n\n")
+    place = next(i for i, paragraph in enumerate(paragraphs) if "(0/1 costs)," in paragraph)
+    paragraphs[place] = textwrap.fill(" ".join(paragraphs[place].split()), 126, break_on_hyphens=False)
+    README.write_text("\n\n".join(paragraphs), encoding="utf-8")
 
 
 if __name__ == "__main__":
