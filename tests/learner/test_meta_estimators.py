@@ -56,6 +56,7 @@ def test_boosting_reads_its_weights():
     assert not np.array_equal(first.predict(X), second.predict(X))
 
 
+@pytest.mark.filterwarnings("ignore::coalface.errors.DoubtfulColumnWarning")  # another flower has other measures
 @pytest.mark.parametrize("classes", [None, ["setosa", "versicolor", "virginica"]])
 def test_a_fold_without_a_label_counts_it_as_wrong(classes):
     X, y = load_iris(return_X_y=True)

@@ -106,3 +106,13 @@ def test_weights_are_routed():
     with sklearn.config_context(enable_metadata_routing=True):
         scores = cross_val_score(CoalClassifier(model="online"), X, Y, cv=2, params={"sample_weight": TIMES})
     assert np.isfinite(scores).all()
+
+
+def test_weights_with_an_index_belong_to_the_rows_of_that_index():
+    pandas = pytest.importorskip("pandas")
+    frame, weights = pandas.DataFrame(X, columns=list("abcdefgh")), pandas.Series(TIMES)
+    one = CoalClassifier(model="online").fit(frame, Y, sample_weight=weights)
+    other = CoalClassifier(model="online").fit(frame, Y, sample_weight=weights[::-1])
+    assert state_of(one) == state_of(other) == state_of(CoalClassifier(model="online").fit(X[REPEATED], Y[REPEATED]))
+    with pytest.raises(InputError, match="sample_weight must have rows with the index of X"):
+        one.fit(frame, Y, sample_weight=weights.set_axis(range(5, 65)))

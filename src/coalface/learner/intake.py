@@ -210,7 +210,9 @@ def checked_answers(
 def row_weights(sample_weight: Any, examples: Examples) -> NDArray[np.float64]:
     """The weights of examples, (n,), checked."""
     try:
-        weights = np.asarray(sample_weight, np.float64)
+        weights = np.asarray(by_row(sample_weight, examples.X, "sample_weight"), np.float64)
+    except InputError:  # of another index
+        raise
     except (TypeError, ValueError):
         weights = np.zeros(0)
     shaped = weights.shape == (examples.n_rows,)
