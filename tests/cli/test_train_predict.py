@@ -162,6 +162,7 @@ def test_a_text_column_names_the_options_that_help(calls, capsys):
         ("--cost-model ridge --no-intercept", {"model": RidgeModel(fit_intercept=False)}),
         ("--abstain-cost 0.3 --abstain-label none", {"abstain": Abstain(0.3, "none")}),
         ("--cost-model online", {"model": "online"}),
+        ("--cost-bounds auto --seed 5", {"cost_bounds": "auto", "random_state": 5}),
         ("--cost-bounds -1 3 --seed 5", {"cost_bounds": (-1.0, 3.0), "random_state": 5}),
     ],
 )

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from shlex import quote
 from typing import Any
 
@@ -37,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     command = typer.main.get_command(app)
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    for place in [at for at, pair in enumerate(pairwise(words)) if pair == ("--cost-bounds", "auto")][::-1]:
+        words[place + 1 : place + 2] = ["-inf", "inf"]  # Typer has no option of one word or two numbers
     try:
         with warnings.catch_warnings():
             warnings.showwarning = partial(_show_warning, _options_of(command, words))

@@ -1,6 +1,7 @@
 """The options of the learner's parameters, made from the one table of them."""
 
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -176,6 +177,8 @@ class _LearnerOptions:
             from coalface.data import label_from_text
 
             found["abstain.label"] = label_from_text(found["abstain.label"])
+        if found.get("cost_bounds") == (-math.inf, math.inf):
+            found["cost_bounds"] = "auto"
         if "model.interactions" in found:
             found["model.interactions"] = interactions_in(found["model.interactions"])
         return LearnerSettings(found, as_published=self.as_published and values.pop("as_published"))

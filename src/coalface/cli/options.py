@@ -130,7 +130,11 @@ Alike = Annotated[
     typer.Option(help="Ask only once for a cost of examples in a batch that are this similar, such as 0.98; 1: equal."),
 ]
 CostBounds = Annotated[
-    tuple[float, float] | None, typer.Option(metavar="LOW HIGH", help="The least and the greatest possible cost.")
+    tuple[float, float] | None,
+    typer.Option(
+        metavar="LOW HIGH|auto",
+        help="The least and the greatest possible cost; auto: those of the answers so far.",
+    ),
 ]
 Budget = Annotated[
     str | None,

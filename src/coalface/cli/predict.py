@@ -107,12 +107,13 @@ def _csv_line(cells: Iterable[Any]) -> str:
 
 def _lines(learner: "CoalClassifier", dataset: "CostDataset", first: int, shown: Shown) -> Iterator[dict[str, Any]]:
     """The predictions of a block whose first row has this number."""
-    from coalface.data import CostScale, label_texts
+    from coalface.data import label_texts
+    from coalface.learner import scale_of
 
     labels = learner.predict(dataset.X, candidates=dataset.candidates).tolist()
     predicted = None if shown == "none" else learner.predict_cost(dataset.X)
     if predicted is not None and shown == "clipped":
-        predicted = CostScale.of(learner.cost_bounds).within(predicted)
+        predicted = scale_of(learner).within(predicted)
     names = label_texts(learner.classes_)
     for row, best in enumerate(labels):
         named = {} if dataset.ids is None else {"id": str(dataset.ids[row])}

@@ -8,10 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.frames import by_label
+from coalface.data.numbers import AUTO
 from coalface.errors import DoubtfulDataWarning, InputError, in_one_line, listed, shortened, warn_user
 
 Costs = NDArray[np.float32]
 COST_PREFIX = "cost:"  # of the name of a column with the costs of a label
+Bounds = tuple[float, float]
+_LARGEST_COST = 1e30  # with bounds that follow the answers, so that their span is finite, also in 32 bits
+_FEW = 0.001  # of the answers may lie above the bounds, or one in a heavy tail would shrink all others to nothing
 _LARGEST_OFFSET = np.float32(1e30)  # of the range of costs, so that sums fit into 32 bits
 
 
@@ -26,19 +30,33 @@ class CostScale:
 
     floor: float
     ceiling: float
+    open: bool = False  # whether costs may lie outside, because the bounds follow the answers
+    known: bool = True  # whether some answer has decided the bounds
 
     @classmethod
-    def of(cls, bounds: Any) -> "CostScale":
-        """The scale of ``cost_bounds``."""
+    def of(cls, bounds: Any, found: Bounds | None = None) -> "CostScale":
+        """The scale of ``cost_bounds``; for "auto" with the bounds ``found`` so far."""
+        if isinstance(bounds, str) and bounds == AUTO:
+            return cls(*(found or (0.0, 1.0)), open=True, known=found is not None)
         try:
             floor, ceiling = (float(bound) for bound in bounds)
         except (TypeError, ValueError):
             raise InputError(
-                f"cost_bounds must be a pair (low, high), got {shortened(bounds)}. Pass two numbers."
+                f"cost_bounds must be a pair (low, high) or 'auto', got {shortened(bounds)}. Pass two numbers."
             ) from None
         if not (floor < ceiling and np.isfinite(ceiling - floor)):
             raise InputError(f"cost_bounds must be finite with low < high, got {shortened(bounds)}. Correct it.")
         return cls(floor, ceiling)
+
+    @property
+    def allowed(self) -> Bounds:
+        """The least and the largest cost that may be given."""
+        return (-_LARGEST_COST, _LARGEST_COST) if self.open else self.ends
+
+    @property
+    def ends(self) -> Bounds:
+        """The bounds."""
+        return self.floor, self.ceiling
 
     @property
     def span(self) -> float:
@@ -56,29 +74,66 @@ class CostScale:
         share = np.asarray(cost, np.float64)
         return self.floor * (1.0 - share) + self.ceiling * share
 
+    def containing(self, costs: NDArray[np.float64]) -> "CostScale":
+        """The scale or, if its bounds follow the answers, one that these costs do not leave."""
+        ends = np.append(costs, self.ends)
+        return CostScale(float(np.nanmin(ends)), float(np.nanmax(ends))) if self.open else self
+
+    def as_paid(self, cost: Any) -> NDArray[np.float64]:
+        """Costs as ledgers have them, on the user's scale: clipped only if the bounds are fixed."""
+        return np.array(cost, np.float64) if self.open else self.within(cost)
+
     def within(self, cost: NDArray[Any]) -> NDArray[np.float64]:
         """Costs on the user's scale, clipped to the bounds: 0.1 in float32 is slightly above 0.1."""
         return np.clip(np.asarray(cost, np.float64), self.floor, self.ceiling)
 
 
-def check_cost(cost: Any, n_rows: int, classes: NDArray[Any], scale: CostScale) -> Costs:
-    """Costs (n, K) on the internal scale, NaN where unknown; the columns of a data frame are matched by name."""
+def bounds_of(answers: NDArray[np.float64], before: Bounds | None = None) -> Bounds | None:
+    """The bounds of these costs, which a few of the largest may exceed; None if all are 0.
+
+    With bounds from ``before``, those at least; a side that must move doubles the span, but does not pass 0 needlessly.
+
+    >>> bounds_of(np.array([2.0, 5.0])), bounds_of(np.array([2.0, 5.0, 6.0]), before=(2.0, 5.0))
+    ((2.0, 5.0), (2.0, 8.0))
+    """
+    if not len(answers):
+        return before
+    low, high = float(answers.min()), float(np.quantile(answers, 1.0 - _FEW, method="higher"))
+    high = float(answers.max()) if high <= low else high
+    if before is None:
+        low, high = (low, high) if low < high else (min(low, 0.0), max(high, 0.0))
+        return (low, high) if low < high else None
+    (floor, ceiling), span = before, before[1] - before[0]
+    if low < floor:
+        floor = min(low, floor - span if low < 0.0 else max(floor - span, 0.0))
+    if high > ceiling:
+        ceiling = max(high, ceiling + span if high > 0.0 else min(ceiling + span, 0.0))
+    return floor, ceiling
+
+
+def check_cost(cost: Any, n_rows: int, classes: NDArray[Any], scale: CostScale, *, clip: bool = True) -> Costs:
+    """Costs (n, K) on the internal scale, NaN where unknown; the columns of a data frame are matched by name.
+
+    Costs that an open scale does not contain are learned as its bounds, but scored as they are, without ``clip``.
+    """
     array = as_cost_array(by_label(cost, classes, "cost") if hasattr(cost, "columns") else cost)
     if array.shape != (n_rows, len(classes)):
         raise InputError(
             f"cost must have one row per example and one column per label, shape {(n_rows, len(classes))}, "
             f"got {array.shape}. Mark unknown costs with NaN."
         )
-    outside = (array < scale.floor) | (array > scale.ceiling)  # False for NaN
+    low, high = scale.allowed
+    outside = (array < low) | (array > high)  # False for NaN
     if outside.any():
         row, column = np.argwhere(outside)[0]
         label = classes[column].item()
         raise InputError(
-            f"The cost of label {label!r} (row {row}) must lie in [{scale.floor:g}, {scale.ceiling:g}], "
+            f"The cost of label {label!r} (row {row}) must lie in [{low:g}, {high:g}], "
             f"got {float(array[row, column])!r}. Pass cost_bounds=(low, high) if your costs have another range.",
             remedy={"cost_bounds": None},
         )
-    return np.ascontiguousarray(scale.to_unit(array), dtype=np.float32)
+    unit = scale.to_unit(array) if clip or not scale.open else (array - scale.floor) / scale.span
+    return np.ascontiguousarray(unit, dtype=np.float32)
 
 
 def as_cost_array(cost: Any) -> NDArray[np.floating[Any]]:
@@ -223,9 +278,10 @@ def checked_answer(answer: Any, example: int, label: Any, scale: CostScale) -> f
         cost = float(answer)
     except (TypeError, ValueError):
         cost = math.inf
-    if cost < scale.floor or cost > scale.ceiling:
+    low, high = scale.allowed
+    if cost < low or cost > high:
         raise InputError(
-            f'answer must return a number from {scale.floor:g} to {scale.ceiling:g}, or NaN for "can\'t tell", got '
+            f'answer must return a number from {low:g} to {high:g}, or NaN for "can\'t tell", got '
             f"{shortened(answer)} for label {np.asarray(label).item()!r} of example {example}. Correct the function."
         )
     return cost

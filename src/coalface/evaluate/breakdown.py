@@ -13,6 +13,7 @@ from coalface.data.targets import given_costs, require_target
 from coalface.errors import InputError
 from coalface.learner.estimator import CoalClassifier
 from coalface.learner.parameters import abstain_of
+from coalface.learner.state import scale_of
 from coalface.rounds.queries import CostRanges
 
 _MOST_BINS = 10
@@ -92,10 +93,10 @@ def _answers(learner: CoalClassifier, X: Any, candidates: Any) -> NDArray[np.int
 
 def _known_costs(learner: CoalClassifier, n_rows: int, cost: Any, y: Any) -> NDArray[np.float64]:
     """The costs (n, K) on the user's scale, NaN where unknown."""
-    scale, labels = CostScale.of(learner.cost_bounds), learner.classes_
+    scale, labels = scale_of(learner), learner.classes_
     given = given_costs(y, cost, n_rows, labels, learner.cost_matrix, scale)
     check_cost(given, n_rows, labels, scale)
-    return scale.within(given)
+    return scale.as_paid(given)
 
 
 def _true_labels(y: Any, n_rows: int, labels: NDArray[Any]) -> NDArray[np.int64]:

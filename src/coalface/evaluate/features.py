@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale
 from coalface.data.encoding.names import EncodedNames
 from coalface.data.labels import label_codes
 from coalface.data.numbers import whole_number
 from coalface.errors import InputError
 from coalface.learner.estimator import CoalClassifier
+from coalface.learner.state import scale_of
 from coalface.models.interactions import columns_of
 
 
@@ -54,7 +54,7 @@ def top_features(learner: CoalClassifier, label: Any, n: int = 10, *, feature_na
             f"top_features needs an online model or a forest, got {model.predicting!r}, which has no number per "
             'feature. Train a learner with model="online".'
         )
-    factor = CostScale.of(learner.cost_bounds).span if found.unit == "cost" else 1.0
+    factor = scale_of(learner).span if found.unit == "cost" else 1.0
     order = np.lexsort((np.arange(len(found.effects)), -np.abs(found.effects)))[:wanted]
     return [
         TopFeature(_name(columns_of(int(found.features[i])), names), float(found.effects[i]) * factor, found.unit)

@@ -27,6 +27,7 @@ from coalface.errors import FileFormatError, InputError, shortened
 from coalface.learner.estimator import CoalClassifier
 from coalface.learner.named_learner import NamedLearner
 from coalface.learner.predicting import best_labels
+from coalface.learner.state import scale_of
 from coalface.rounds.arrays import answer_arrays
 from coalface.rounds.lines import numbered_rounds
 
@@ -133,7 +134,8 @@ def evaluate_logged(
     0.15
     """
     labels, chances = np.asarray(label), np.asarray(probability, np.float64)
-    costs, scale = np.asarray(cost, np.float64), CostScale.of(learner.cost_bounds)
+    costs = np.asarray(cost, np.float64)
+    scale = scale_of(learner).containing(costs[np.isfinite(costs)])
     predicted = np.clip(learner.predict_cost(X), scale.floor, scale.ceiling)
     n_rows = len(predicted)
     for name, values in (("label", labels), ("cost", costs), ("probability", chances)):

@@ -31,6 +31,7 @@ from coalface.evaluate.breakdown import (
 from coalface.evaluate.features import TopFeature, top_features
 from coalface.learner.estimator import CoalClassifier
 from coalface.learner.parameters import abstain_of
+from coalface.learner.state import scale_of
 from coalface.rounds.queries import CostRanges
 
 METHOD = "Wilson's interval"
@@ -216,7 +217,7 @@ def evaluation_report(
     ('fly', 'walk', 0.1)
     """
     judged, n_rows = judged_rows(learner, X, cost, y, candidates)
-    scale, classes = CostScale.of(learner.cost_bounds), learner.classes_
+    scale, classes = scale_of(learner).containing(judged.cost), learner.classes_
     labels = label_texts(classes)
     abstain = abstain_of(learner.abstain)
     possible = classes if abstain is None else with_abstaining(classes, abstain.label)

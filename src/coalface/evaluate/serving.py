@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale, check_cost
+from coalface.data.costs import check_cost
 from coalface.data.frames import by_label, by_row
 from coalface.data.numbers import finite_number, flag
 from coalface.errors import InputError, counted
@@ -18,6 +18,7 @@ from coalface.learner.intake import allowed, read_examples
 from coalface.learner.play import start_run
 from coalface.learner.serving import serve_rows
 from coalface.learner.state import is_begun, resolve_classes
+from coalface.learner.widening import scale_with
 from coalface.models.serving import ServedRun
 from coalface.report.curve_picture import picture_of
 
@@ -89,8 +90,8 @@ def simulate_serving(
     X, rows = examples.X, examples.rows
     cost = by_row(cost, X, "cost")
     labels = resolve_classes(learner, classes, cost)
-    scale = CostScale.of(learner.cost_bounds)
     given = by_label(cost, labels, "cost")
+    scale = scale_with(learner, given, len(rows), labels, examples.candidates)
     unit = check_cost(given, len(rows), labels, scale)
     mask = allowed(learner, examples.candidates, len(rows)) if is_begun(learner) else examples.candidates
     _refuse_gaps(unit, mask)
@@ -102,13 +103,14 @@ def simulate_serving(
         np.empty(len(places)),
         explored,
     )
-    start_run(learner, examples, labels, given, run.given, places)
+    start_run(learner, examples, labels, given, run.given, places, scale)
     bought_before = learner.costs_queried_
     if buys or learner._recorder is not None:
         _serve_row_by_row(learner, X, run, np.asarray(given, np.float64), buys=buys)
     else:
         serve_rows(learner, rows, run, _PIECE)
-    served = scale.within(np.asarray(given)[places, run.labels])
+        learner._told = None  # so that bounds do not widen any more
+    served = scale.as_paid(np.asarray(given)[places, run.labels])
     return ServedCurve(labels[run.labels], run.chances, served, learner.costs_queried_ - bought_before)
 
 

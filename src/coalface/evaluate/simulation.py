@@ -27,6 +27,7 @@ from coalface.learner.monitor import warn_if_collapsed
 from coalface.learner.play import SimulatedRun, has_stopped, play, start_run
 from coalface.learner.predicting import costs_of_answers
 from coalface.learner.state import resolve_classes
+from coalface.learner.widening import scale_with
 
 Progress = Callable[[int, int], None]
 Order: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]  # numbers of rows
@@ -172,10 +173,10 @@ class _Simulation:
         X, rows, encoder = examples.X, examples.rows, examples.encoder
         known = resolve_classes(learner, self.classes, cost)
         cost = by_label(by_row(cost, X, "cost"), known, "cost")
-        scale = CostScale.of(learner.cost_bounds)
+        scale = scale_with(learner, cost, len(rows), known, examples.candidates)
         costs = check_cost(cost, len(rows), known, scale)
         given = NO_ROUNDS._replace(costs=costs)
-        given = given._replace(**parts_of(learner, examples, known, **known_parts)._asdict())
+        given = given._replace(**parts_of(learner, examples, known, **known_parts, scale=scale)._asdict())
         self.order = checked_order(order, len(rows))
         self.price = None
         if price is not None:
@@ -197,6 +198,7 @@ class _Simulation:
             cost,
             given,
             self.order,
+            scale,
             record=self.price is not None,
             batch=self.batch,
             stop_saving=self.stop_saving,
@@ -283,7 +285,7 @@ class _TestSet:
         rows, cost = check_rows(encoded_rows(X, encoder), allow_empty=False), by_row(cost, X, "cost_test")
         if rows.width < width:
             raise InputError(f"X_test must have at least the {width} features of X, got {rows.width}.")
-        costs = check_cost(cost, len(rows), classes, scale)
+        costs = check_cost(cost, len(rows), classes, scale, clip=False)
         if np.isnan(costs).any():
             row = int(np.argmax(np.isnan(costs).any(axis=1)))
             raise InputError(f"cost_test must have no NaN, got NaN in row {row}. Drop such rows.")

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from coalface.learner.pool import possible_savings as possible_savings
     from coalface.learner.predicting import best_labels as best_labels
     from coalface.learner.recorder import bundled as bundled, from_bundle as from_bundle, plain_params as plain_params
-    from coalface.learner.state import NotFittedError as NotFittedError, settings_of as settings_of
+    from coalface.learner.state import NotFittedError as NotFittedError, scale_of as scale_of
+    from coalface.learner.state import settings_of as settings_of
     from coalface.learner.streaming import Stream as Stream, Training as Training, examples_of as examples_of
     from coalface.learner.teaching import learned_with as learned_with, replay_rounds as replay_rounds
     from coalface.learner.teaching import tell_rounds as tell_rounds

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale
 from coalface.data.numbers import flag, whole_number
 from coalface.data.rows import Rows
 from coalface.kernels.state import ROUND, Settings, new_rounds
@@ -21,7 +20,7 @@ from coalface.learner.intake import (
     known_parts,
 )
 from coalface.learner.parameters import abstain_of
-from coalface.learner.state import LearnerState, ready, settings_of
+from coalface.learner.state import LearnerState, ready, scale_of, settings_of
 from coalface.rounds.queries import CostRanges, Queries
 
 
@@ -82,10 +81,10 @@ def decide(
     settings, model = settings or settings_of(learner), learner.model_
     rounds = new_rounds(len(rows.indptr) - 1, settings.n_labels, candidates, known, asked, *parts)
     with model.lock:
+        scale = scale_of(learner)
         start = int(model.state.counters[ROUND]) if first_round is None else first_round
         found = model.ask(rows, settings, rounds, start)
     abstain = None if learner.abstain is None else abstain_of(learner.abstain)
-    scale = CostScale.of(learner.cost_bounds)
     lowest, highest = scale.within(scale.from_unit(found.lowest)), scale.within(scale.from_unit(found.highest))
     return Queries(
         mask=found.mask,
@@ -100,5 +99,6 @@ def decide(
         outlook=found.outlook if len(found.outlook) or settings.audit_rate else None,
         truth=found.truth,
         price_of_truth=settings.price_of_truth,
+        bounds=scale.ends if scale.open and scale.known else None,
         offset=parts.offsets.astype(np.float64) * scale.span if len(parts.offsets) else None,
     )

@@ -60,7 +60,7 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         classes: Iterable[Any] | None = None,
         *,
         cost_matrix: Any = None,
-        cost_bounds: tuple[float, float] = (0.0, 1.0),
+        cost_bounds: tuple[float, float] | Literal["auto"] = (0.0, 1.0),
         model: ModelName | CostModel | Mapping[str, Any] = "auto",
         rule: Variant | Coal | Mapping[str, Any] = "coal",
         mellowness: float = 0.12,
@@ -652,6 +652,16 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         """
         model = getattr(self, "model_", None)
         return model.members if isinstance(model, CommitteeModel) else []
+
+    @property
+    def cost_bounds_(self) -> tuple[float, float]:
+        """The bounds of costs in use; with "auto", those of the answers so far, and (0, 1) before the first.
+
+        >>> learner = CoalClassifier(["walk", "fly"], cost_bounds="auto").tell([[1.0]], [[20.0, 50.0]])
+        >>> learner.cost_bounds_, learner.tell([[1.0]], [[10.0, 90.0]]).cost_bounds_
+        ((20.0, 50.0), (0.0, 90.0))
+        """
+        return state.scale_of(self).ends
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse input, texts, categories and missing values are supported."""

@@ -17,13 +17,14 @@ from coalface.data.numbers import AUTO
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
 from coalface.errors import InputError, shortened
 from coalface.kernels.state import NO_ROUNDS
-from coalface.learner.state import LearnerState
+from coalface.learner.state import LearnerState, scale_of
 from coalface.models.choice import model_of
 from coalface.models.contract import CostModel
 
 Mask = NDArray[np.bool_]
 _MOST_COPIES = 100  # of a row, on average
 STEPS = 2**30  # of a weight of 1: weights are whole numbers of them, so that sums are exact
+MIDDLE = np.float32(0.5)  # of costs scaled to [0, 1]: what a cost counts as if nothing is known about it
 
 
 @dataclass(frozen=True)
@@ -180,19 +181,27 @@ def with_label_features(learner: LearnerState, X: Any, candidates: Any, classes:
 
 
 def known_parts(
-    learner: LearnerState, examples: Examples, labels: NDArray[Any], offset: Any = None, asking_price: Any = None
+    learner: LearnerState,
+    examples: Examples,
+    labels: NDArray[Any],
+    offset: Any = None,
+    asking_price: Any = None,
+    scale: CostScale | None = None,
 ) -> KnownParts:
-    """The known parts of costs and the prices of questions, checked."""
-    parts = NO_PARTS if offset is None else KnownParts(unit_offsets(learner, examples, labels, offset))
+    """The known parts of costs and the prices of questions, checked; ``scale`` is by default the one in use."""
+    scale = scale or scale_of(learner)
+    parts = NO_PARTS if offset is None else KnownParts(unit_offsets(learner, examples, labels, offset, scale))
     if asking_price is None:
         return parts
     prices = by_row(asking_price, examples.X, "asking_price")
     return parts._replace(prices=check_asking_price(prices, examples.n_rows, labels))
 
 
-def unit_offsets(learner: LearnerState, examples: Examples, labels: NDArray[Any], offset: Any) -> NDArray[np.float32]:
+def unit_offsets(
+    learner: LearnerState, examples: Examples, labels: NDArray[Any], offset: Any, scale: CostScale
+) -> NDArray[np.float32]:
     """The known parts of costs, scaled to [0, 1]; the least of a row is 0 unless abstaining has a cost."""
-    scale, offset = CostScale.of(learner.cost_bounds), by_row(offset, examples.X, "offset")
+    offset = by_row(offset, examples.X, "offset")
     return check_offset(offset, examples.n_rows, labels, scale, shifted=learner.abstain is None)
 
 
@@ -203,7 +212,9 @@ def checked_answers(
     if known is None:
         return None, None
     known, asked = by_row(known, examples.X, "known"), by_row(asked, examples.X, "asked")
-    unit = check_cost(known, examples.n_rows, learner.classes_, CostScale.of(learner.cost_bounds))
+    scale = scale_of(learner)
+    unit = check_cost(known, examples.n_rows, learner.classes_, scale)
+    unit = unit if scale.known else np.where(np.isnan(unit), unit, MIDDLE)  # any other label may cost more or less
     return unit, ~np.isnan(unit) if asked is None else check_mask(asked, len(unit), learner.classes_, "asked")
 
 

@@ -14,6 +14,7 @@ from coalface.learner.budget import Budget
 from coalface.learner.monitor import rare_labels
 from coalface.learner.state import LearnerState, answers_of, begin, is_begun, resolve_classes
 from coalface.learner.teaching import all_params, new_recorder
+from coalface.learner.widening import LabelsThen, keep
 from coalface.models.contract import CostModel
 from coalface.rounds.label_change import ADD, RENAME, RETIRE, LabelChange, LabelSet, Matrix
 
@@ -101,11 +102,14 @@ def _apply(learner: LearnerState, change: LabelChange, after: LabelSet) -> None:
         learner.cost_matrix = before if change.cost_matrix is None else np.array(change.cost_matrix)
     if change.kind == RENAME and learner.budget is not None:
         learner.budget = Budget.of(learner.budget).renamed(change.label, change.new_name)
+    added = None
     if len(after.classes) > len(learner.classes_):
         begun = change.round > 1 or _next_round(learner) > 1
-        learner.model_.add_label(change.round if begun else 0)  # before the first round, it is one of the first
+        added = change.round if begun else 0  # before the first round, it is one of the first
+        learner.model_.add_label(added)
     learner.classes_ = after.classes
     learner.model_.set_active(after.active)
+    keep(learner, LabelsThen(after.active, added))
     if learner.classes is not None:
         learner.classes = after.classes
     learner._begun_with = {**learner._begun_with, "classes": learner.classes}

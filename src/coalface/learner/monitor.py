@@ -23,7 +23,7 @@ from coalface.kernels.state import (
 )
 from coalface.kernels.stopping import NORMAL_QUANTILE, saving_interval, saving_is_below
 from coalface.learner.parameters import audits_of, rule_of
-from coalface.learner.state import LearnerState, is_begun, settings_of
+from coalface.learner.state import LearnerState, is_begun, scale_of, settings_of
 from coalface.rounds.notebook import html_table
 
 Mask = NDArray[np.bool_]
@@ -84,7 +84,7 @@ def saving_of(learner: LearnerState) -> Saving | None:
     if not is_begun(learner):
         return None
     with learner.model_.lock:
-        return _saving(learner.model_.state, CostScale.of(learner.cost_bounds))
+        return _saving(learner.model_.state, scale_of(learner))
 
 
 def _saving(counts: Counted, scale: CostScale) -> Saving | None:
@@ -114,7 +114,7 @@ def unit_saving(learner: LearnerState, name: str, saving: Any) -> float:
             f"{name} needs audits, which measure what answers cost: audits must have a rate above 0, got {rate!r}. "
             "Pass audits='even', for example."
         )
-    return number / CostScale.of(learner.cost_bounds).span
+    return number / scale_of(learner).span
 
 
 def saves_less_than(learner: LearnerState, saving: float) -> bool:
@@ -206,6 +206,17 @@ def warn_if_collapsed(learner: LearnerState) -> None:
             f"the scale more than their best label. Raise mellowness (now {learner.mellowness:g}) or warm_up (now "
             f"{rule_of(learner.rule).warm_up}), or set audits.",
             CollapseWarning,
+        )
+
+
+def warn_of_clipping(learner: LearnerState, scale: CostScale) -> None:
+    """Warn once if a cost beyond bounds that cannot widen any more is learned as the nearest bound."""
+    if first_time(learner, "clipping"):
+        warn_user(
+            f"A cost outside [{scale.floor:g}, {scale.ceiling:g}] was learned as the nearest bound, because earlier "
+            "answers are not kept in files or by simulate_serving. Use CoalClassifier.from_ledger, which has them, or "
+            "call fit.",
+            UserWarning,
         )
 
 

@@ -252,7 +252,7 @@ def settings_for(n_labels: int, params: Mapping[str, Any], model: CostModel | No
     10
     """
     values, abstain = flat(params, model), abstain_of(params["abstain"])
-    abstain_cost = math.inf if abstain is None else _unit_cost(abstain, CostScale.of(params["cost_bounds"]))
+    abstain_cost = math.inf if abstain is None else _unit_cost(abstain, params)
     paths = tuple(values)
     try:
         settings = _checked(n_labels, abstain_cost, paths, *values.values())
@@ -283,9 +283,17 @@ def _checked(n_labels: int, abstain_cost: float, paths: tuple[str, ...], *values
     return Settings(n_labels=n_labels, abstain_cost=abstain_cost, **found)
 
 
-def _unit_cost(abstain: Abstain, scale: CostScale) -> float:
-    """The cost of abstaining, scaled to [0, 1]."""
-    cost = finite_number("abstain cost", abstain.cost, scale.floor, scale.ceiling)
+def scale_in(params: Mapping[str, Any]) -> CostScale:
+    """The scale of costs of a learner with these attributes: its ``cost_bounds`` or, if "auto", those in use."""
+    return CostScale.of(params["cost_bounds"], params.get("_bounds"))
+
+
+def _unit_cost(abstain: Abstain, params: Mapping[str, Any]) -> float:
+    """The cost of abstaining, scaled to [0, 1]; without known bounds as much as any label may cost."""
+    scale = scale_in(params)
+    cost = finite_number("abstain cost", abstain.cost, *scale.allowed)
+    if scale.open:
+        return (cost - scale.floor) / scale.span if scale.known else 1.0
     return float(scale.to_unit(np.array(cost)))
 
 

@@ -25,7 +25,7 @@ from coalface.data.targets import (
 )
 from coalface.errors import InputError
 from coalface.files.interrupts import interrupts_put_off
-from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, ROUND, RoundArrays, Until
+from coalface.kernels.state import N_OUTLOOK, NO_ROUNDS, ROUND, RoundArrays, Settings, Until
 from coalface.kernels.stopping import saving_is_below
 from coalface.learner.account import RemainingBudget, plain_budget, remaining_budget
 from coalface.learner.asking import Given, decide
@@ -43,8 +43,9 @@ from coalface.learner.intake import (
 )
 from coalface.learner.monitor import unit_saving, warn_if_collapsed, warn_of_unlearned
 from coalface.learner.parameters import rule_of
-from coalface.learner.state import LearnerState, begin_with, is_begun, new_model, ready, settings_of
+from coalface.learner.state import LearnerState, begin_with, is_begun, new_model, ready, scale_of, settings_of
 from coalface.learner.teaching import Answers, all_params, examples_to_learn, learn, learn_all, truth_costs
+from coalface.learner.widening import Told, keep, scale_with, widen
 from coalface.models.values import RunArrays
 from coalface.rounds.arrays import rounds_from_arrays
 from coalface.rounds.queries import Queries
@@ -112,10 +113,11 @@ def _converse(
     truth: Callable[[int], Any] | None,
     remaining: RemainingBudget | None,
     parts: KnownParts,
+    scale: CostScale | None = None,
 ) -> _Conversation:
     """Ask about some rows, one question after another, as far as the budget goes, then learn the answers.
 
-    ``answer(row, k)`` gives a cost, ``truth(row)`` a true label.
+    ``answer(row, k)`` gives a cost, ``truth(row)`` a true label. ``scale`` is that of ``Answers``.
     """
     rows, candidates, labels = examples.rows, examples.candidates, learner.classes_
     queries = first = decide(learner, rows, candidates, parts=parts)
@@ -126,7 +128,7 @@ def _converse(
         found.ask_costs(open_ones, answer)
         known = checked_answers(learner, examples, found.cost, found.asked)
         queries = decide(learner, rows, candidates, *known, parts=parts)
-    answers = Answers(found.cost, first.restricted_to(found.asked), found.truth, first.offset)
+    answers = Answers(found.cost, first.restricted_to(found.asked), found.truth, first.offset, scale=scale)
     learn(learner, examples, labels, answers)
     return found
 
@@ -138,7 +140,7 @@ def interview(
     examples = examples_to_decide(ready(learner), X, candidates)
     _check_who_answers(learner, answer, truth)
     rows, mask = examples.rows, allowed(learner, examples.candidates, examples.n_rows)
-    scale, labels = CostScale.of(learner.cost_bounds), learner.classes_
+    scale, labels = scale_of(learner), learner.classes_
     parts, remaining = (
         known_parts(learner, examples, labels, given.offset, given.asking_price),
         remaining_budget(learner),
@@ -154,6 +156,9 @@ def interview(
     for i in range(len(rows)):
         if remaining is not None and remaining.empty:
             break
+        if scale != scale_of(learner):
+            scale = scale_of(learner)
+            parts = known_parts(learner, examples, labels, given.offset, given.asking_price)
         own = None if mask is None else mask[i : i + 1]
         names = examples.names if i == 0 else None  # ledgers need them once
         one = Examples(None, rows.take(np.array([i])), examples.encoder, names, own)
@@ -191,6 +196,7 @@ class SimulatedRun:
 
     rows: Rows
     cost: Any  # (n, K) on the user's scale
+    scale: CostScale
     names: NDArray[np.object_] | None  # of the features
     truth: Codes | None  # the columns of the true labels, where the learner may ask for them
     arrays: RunArrays
@@ -221,16 +227,18 @@ def start_run(
     cost: Any,
     given: RoundArrays,
     order: NDArray[np.int64],
+    scale: CostScale | None = None,
     *,
     record: bool = False,
     batch: int = 1,
     stop_saving: float | None = None,
 ) -> SimulatedRun:
-    """Start a run over checked rows; ``given`` has their costs, scaled to [0, 1], and their known parts.
+    """Start a run over checked rows; ``given`` has their costs, scaled to [0, 1] by ``scale``, and their known parts.
 
     The run records its questions if ``record`` is true or the learner has a ledger. It ends early once further
     questions would save less than ``stop_saving`` per example.
     """
+    scale = scale or scale_of(learner)
     least = _NEVER if stop_saving is None else unit_saving(learner, "stop_saving", stop_saving)
     if learner._recorder is not None:
         learner._recorder.check(all_params(learner))
@@ -241,12 +249,14 @@ def start_run(
     model.check(examples.rows)
     begin_with(learner, labels, model)
     given = given._replace(candidates=NO_ROUNDS.candidates if examples.candidates is None else examples.candidates)
-    truth = _truths_of_run(learner, given)
+    truth = _truths_of_run(learner, given, scale)
+    widen(learner, scale)
     if (mask := allowed(learner, examples.candidates, examples.n_rows)) is not None:
         given = given._replace(candidates=mask)
     if examples.encoder is not None:
         learner.encoder_ = examples.encoder
-    shape = (len(order), len(labels)) if record or learner._recorder is not None else (0, 0)
+    record = record or scale.open or learner._recorder is not None
+    shape = (len(order), len(labels)) if record else (0, 0)
     recorded = NO_ROUNDS._replace(
         mask=np.zeros(shape, np.bool_),
         reasons=np.zeros(shape, np.int8),
@@ -255,7 +265,7 @@ def start_run(
         truth=np.zeros(shape[0], np.bool_),
     )
     arrays = RunArrays(order, given, recorded)
-    return SimulatedRun(examples.rows, cost, examples.names, truth, arrays, batch, least)
+    return SimulatedRun(examples.rows, cost, scale, examples.names, truth, arrays, batch, least)
 
 
 def play(learner: LearnerState, run: SimulatedRun, n_rows: int, costs: int = UNLIMITED) -> None:
@@ -280,8 +290,9 @@ def play(learner: LearnerState, run: SimulatedRun, n_rows: int, costs: int = UNL
 def _play_all(learner: LearnerState, X: Any, y: Any, cost: Any, classes: Any, candidates: Any) -> None:
     """Learn the costs that the learner asks for, row by row; the given costs answer."""
     examples, labels, costs = examples_to_learn(learner, X, y, cost, classes, candidates)
-    unit = check_cost(costs, examples.n_rows, labels, CostScale.of(learner.cost_bounds))
-    run = start_run(learner, examples, labels, costs, NO_ROUNDS._replace(costs=unit), np.arange(examples.n_rows))
+    scale = scale_with(learner, costs, examples.n_rows, labels, examples.candidates)
+    unit, order = check_cost(costs, examples.n_rows, labels, scale), np.arange(examples.n_rows)
+    run = start_run(learner, examples, labels, costs, NO_ROUNDS._replace(costs=unit), order, scale)
     while run.done < len(run) and not run.at_limit:
         play(learner, run, _PIECE)
     learner._learned_costs = cost is not None
@@ -311,20 +322,24 @@ def _play_until(learner: LearnerState, run: SimulatedRun, until: Until) -> None:
     start, settings, recorder = run.done, settings_of(learner), learner._recorder
     if recorder is not None:
         recorder.check(all_params(learner))
-    with learner.model_.lock, nullcontext() if recorder is None else interrupts_put_off():
+    kept = recorder is not None or run.scale.open
+    with learner.model_.lock, interrupts_put_off() if kept else nullcontext():
         run.done = learner.model_.simulate(run.rows, settings, run.arrays, start, until, run.batch)
         keep_features(learner, Examples(None, run.rows, None, run.names))
         keep_inputs(learner, *run.learned(slice(start, run.done)))
-        if recorder is not None and run.done > start:
-            played = _rounds_of_run(learner, run, slice(start, run.done))
-            recorder.write(played, all_params(learner), plain_budget(learner), learned=True)
+        if kept and run.done > start:
+            told = _told_in_run(run, slice(start, run.done), settings)
+            keep(learner, told)
+            if recorder is not None:
+                played = _rounds_of_run(learner, run, slice(start, run.done), told)
+                recorder.write(played, all_params(learner), plain_budget(learner), learned=True)
 
 
 def _play_within(learner: LearnerState, run: SimulatedRun, remaining: RemainingBudget) -> None:
     """Play one batch question by question, as far as the budget goes."""
     span = slice(run.done, min(run.done + run.batch, len(run)))
     picked, given, labels = run.arrays.order[span], run.arrays.given, learner.classes_
-    cost = CostScale.of(learner.cost_bounds).within(np.asarray(run.cost)[picked])
+    cost = run.scale.as_paid(np.asarray(run.cost)[picked])
     mask = given.candidates[picked] if len(given.candidates) else None
     names = run.names if run.done == 0 else None  # ledgers need them once
     truths = None if run.truth is None else run.truth[picked]
@@ -339,16 +354,18 @@ def _play_within(learner: LearnerState, run: SimulatedRun, remaining: RemainingB
         None if truths is None else one_truth,
         remaining,
         KnownParts(given.offsets, given.prices).of_rows(picked),
+        run.scale,
     )
     run.done, run.at_limit = span.stop, not found.complete
     if len(run.arrays.record.mask):
         run.asked(span)[:] = found.asked
 
 
-def _rounds_of_run(learner: LearnerState, run: SimulatedRun, span: slice) -> list[Round]:
+def _told_in_run(run: SimulatedRun, span: slice, settings: Settings) -> Told:
+    """What was answered at these positions."""
     picked, given, record = run.arrays.order[span], run.arrays.given, run.arrays.record
-    asked, scale = record.mask[span], CostScale.of(learner.cost_bounds)
-    cost = np.where(asked, scale.within(np.asarray(run.cost)[picked]), np.nan)
+    asked = record.mask[span]
+    cost = np.where(asked, run.scale.as_paid(np.asarray(run.cost)[picked]), np.nan)
     rounds = NO_ROUNDS._replace(
         candidates=given.candidates[picked] if len(given.candidates) else given.candidates,
         offsets=given.offsets[picked] if len(given.offsets) else given.offsets,
@@ -358,20 +375,26 @@ def _rounds_of_run(learner: LearnerState, run: SimulatedRun, span: slice) -> lis
         outlook=record.outlook[span],
         truth=record.truth[span],
     )
+    return Told(run.rows.take(picked), cost, rounds, settings, run.scale)
+
+
+def _rounds_of_run(learner: LearnerState, run: SimulatedRun, span: slice, told: Told) -> list[Round]:
     names = run.names if span.start == 0 else None
-    texts, rows = label_texts(learner.classes_), run.rows.take(picked)
+    texts, rounds, picked = label_texts(learner.classes_), told.rounds, run.arrays.order[span]
     truth = None if run.truth is None else np.where(rounds.truth, run.truth[picked], UNKNOWN)
     recorder = learner._recorder
     encoder = None if recorder is None else recorder.encoder_of(getattr(learner, "encoder_", None))
     first = int(learner.model_.state.counters[ROUND]) - len(picked)
-    return rounds_from_arrays(first, texts, rows, cost, rounds, names, truth=truth, encoder=encoder, span=scale.span)
+    return rounds_from_arrays(
+        first, texts, told.rows, told.cost, rounds, names, truth=truth, encoder=encoder, span=told.scale.span
+    )
 
 
-def _truths_of_run(learner: LearnerState, given: RoundArrays) -> Codes | None:
+def _truths_of_run(learner: LearnerState, given: RoundArrays, scale: CostScale) -> Codes | None:
     """The true labels of a run, from which its costs must follow; None if they are never asked for."""
     if learner.price_of_truth is None:
         return None
-    labels, scale = learner.classes_, CostScale.of(learner.cost_bounds)
+    labels = learner.classes_
     matrix = check_cost(costs_by_truth(learner.cost_matrix, labels, scale), len(labels), labels, scale)
     costs = np.where(given.candidates, given.costs, np.float32(np.nan)) if len(given.candidates) else given.costs
     return truths_of(costs, matrix)

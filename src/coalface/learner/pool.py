@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale
 from coalface.kernels.state import NOT_A_CANDIDATE, RoundArrays, Settings, new_rounds
-from coalface.learner.intake import Mask, allowed, examples_to_decide
-from coalface.learner.predicting import MIDDLE, best_of, candidates_of
-from coalface.learner.state import LearnerState, ready, settings_of
+from coalface.learner.intake import MIDDLE, Mask, allowed, examples_to_decide
+from coalface.learner.predicting import best_of, candidates_of
+from coalface.learner.state import LearnerState, ready, scale_of, settings_of
 
 
 def possible_savings(learner: LearnerState, X: Any, candidates: Any = None) -> NDArray[np.float64]:
@@ -28,7 +27,7 @@ def possible_savings(learner: LearnerState, X: Any, candidates: Any = None) -> N
     examples = examples_to_decide(ready(learner), X, candidates)
     rows, mask = examples.rows, allowed(learner, examples.candidates, examples.n_rows)
     settings = settings_of(learner)._replace(budget=np.inf, alike=np.inf, audit_rate=0.0, round_step=0)
-    model, span = learner.model_, CostScale.of(learner.cost_bounds).span
+    model, span = learner.model_, scale_of(learner).span
     unanswered = model.unanswered()
     if mask is None and not unanswered.any():
         savings = model.quick_savings(rows, settings)

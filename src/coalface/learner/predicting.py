@@ -6,18 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import Costs, CostScale, check_cost
+from coalface.data.costs import Costs, check_cost
 from coalface.data.frames import by_row
 from coalface.data.rows import Rows
 from coalface.data.targets import given_costs
 from coalface.errors import InputError, UnknownLabelError
 from coalface.kernels.state import NO_ROUNDS
 from coalface.learner.inputs import warn_of_inputs
-from coalface.learner.intake import Examples, Mask, allowed, examples_to_decide, row_weights, unit_offsets
+from coalface.learner.intake import MIDDLE, Examples, Mask, allowed, examples_to_decide, known_parts, row_weights
 from coalface.learner.monitor import warn_if_unanswered, warn_of_labels_alone
-from coalface.learner.state import LearnerState, answers_of, ready, settings_of
+from coalface.learner.state import LearnerState, answers_of, ready, scale_of, settings_of
 
-MIDDLE = np.float32(0.5)  # of costs scaled to [0, 1]: what a label without any answered cost counts as
 ROUTING = "in searches and cross-validation, it needs sklearn.set_config(enable_metadata_routing=True)"
 NO_OFFSETS = NO_ROUNDS.offsets
 BestOf = Callable[[LearnerState, Rows, Mask, Costs], NDArray[np.int64]]
@@ -51,7 +50,7 @@ def best_labels(
     examples, model = examples_to_decide(learner, X, candidates), learner.model_
     mask = examples.candidates if model.active.all() else allowed(learner, examples.candidates, examples.n_rows)
     allowed_labels = NO_ROUNDS.candidates if mask is None else mask
-    offsets = NO_OFFSETS if offset is None else unit_offsets(learner, examples, learner.classes_, offset)
+    offsets = NO_OFFSETS if offset is None else known_parts(learner, examples, learner.classes_, offset).offsets
     silent = model.unanswered()
     if by_model or silent.all() or not silent.any():
         best = model.answer(examples.rows, settings, allowed_labels, offsets)
@@ -104,8 +103,7 @@ def predicted_costs(learner: LearnerState, X: Any, candidates: Any = None) -> ND
     """The predicted cost of every label, (n, K), NaN for a label that is not a candidate."""
     examples = examples_to_decide(ready(learner), X, candidates)
     with learner.model_.lock:
-        predicted = learner.model_.predictions(examples.rows)
-    cost = CostScale.of(learner.cost_bounds).from_unit(predicted)
+        cost = scale_of(learner).from_unit(learner.model_.predictions(examples.rows))
     return cost if examples.candidates is None else np.where(examples.candidates, cost, np.nan)
 
 
@@ -134,7 +132,7 @@ def has_probabilities(learner: LearnerState) -> bool:
 def _costs_of_classes(learner: LearnerState) -> tuple[float, float]:
     """What a right and what a wrong label costs."""
     if learner.cost_matrix is None:
-        scale = CostScale.of(learner.cost_bounds)
+        scale = scale_of(learner)
         return scale.floor, scale.ceiling
     matrix = np.asarray(learner.cost_matrix, np.float64)
     right, wrong = float(matrix.min()), float(matrix.max())
@@ -152,7 +150,7 @@ def _possible_costs(learner: LearnerState, X: Any) -> NDArray[np.float64]:
     unit = _compared(learner, examples.rows)
     possible = learner.model_.active & np.isfinite(unit)
     refuse_no_candidate(np.where(possible.any(axis=1), 0, -1))
-    return np.where(possible, CostScale.of(learner.cost_bounds).from_unit(np.where(possible, unit, 0.0)), np.inf)
+    return np.where(possible, scale_of(learner).from_unit(np.where(possible, unit, 0.0)), np.inf)
 
 
 def _nearest_probabilities(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -176,12 +174,12 @@ def score_of(
         raise InputError(f"score needs y or cost, got neither. It requires y to be passed, or cost=...; {ROUTING}.")
     examples = examples_to_decide(ready(learner), X, candidates, allow_empty=False)
     warn_of_labels_alone(learner, cost, ROUTING)
-    cost, scale = by_row(cost, examples.X, "cost"), CostScale.of(learner.cost_bounds)
+    cost, scale = by_row(cost, examples.X, "cost"), scale_of(learner)
     y = by_row(y, examples.X, "y")
     known = costs_given(learner, examples.n_rows, learner.classes_, y, cost, strange=True)
     best = best_of(learner, examples.rows, candidates_of(learner, examples))
     refuse_no_candidate(best)
-    paid = _paid(learner, best, check_cost(known, examples.n_rows, learner.classes_, scale))
+    paid = _paid(learner, best, check_cost(known, examples.n_rows, learner.classes_, scale, clip=False))
     warn_if_unanswered(learner)
     warn_of_inputs(learner, examples.rows)
     if np.isnan(paid).any():
@@ -202,7 +200,7 @@ def costs_given(
     learner: LearnerState, n_rows: int, labels: NDArray[Any], y: Any, cost: Any, *, strange: bool = False
 ) -> NDArray[Any]:
     """The costs (n, K) that ``y`` or ``cost`` gives; ``strange`` is as in ``given_costs``."""
-    scale = CostScale.of(learner.cost_bounds)
+    scale = scale_of(learner)
     try:
         return given_costs(y, cost, n_rows, labels, learner.cost_matrix, scale, strange=strange)
     except UnknownLabelError as problem:

@@ -8,12 +8,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.costs import CostScale
 from coalface.data.encoding.choice import embedder_of, features_of, plain_features
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.frames import by_label
 from coalface.data.input_ranges import InputRanges
 from coalface.data.labels import label_array
-from coalface.data.numbers import whole_number
+from coalface.data.numbers import AUTO, whole_number
 from coalface.errors import FileFormatError, InputError, in_one_line, shortened
 from coalface.files.bundle import read_bundle, rebuilding, write_bundle
 from coalface.kernels.state import COSTS_QUERIED, ROUND
@@ -73,6 +74,8 @@ def bundled(learner: LearnerState) -> Bundle:
         meta["carried"] = learner._carried
     if learner._inputs is not None:
         meta["inputs"] = learner._inputs.plain()
+    if learner._bounds is not None:
+        meta["bounds"] = learner._bounds
     if retired := _retired(learner):
         meta["retired"] = retired
     return meta, {"classes_": learner.classes_, **learner.model_.saved()}
@@ -100,6 +103,10 @@ def from_bundle(
             learner.model_.set_active(~np.isin(learner.classes_, meta["retired"]))
         if width is not None:
             learner.n_features_in_ = whole_number("width", width, least=1)
+        if "bounds" in meta:
+            learner._bounds = CostScale.of(meta["bounds"]).ends
+        if learner.model_.state.counters[ROUND] > 1:
+            learner._told = None  # files do not keep it
         if "feature_names" in meta:
             learner.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
         if "carried" in meta:
@@ -161,6 +168,7 @@ def from_ledger(
         raise FileFormatError(
             f"The header of this ledger was not written by record_to: {in_one_line(problem)}."
         ) from None
+    scale = None
     for rounds in _batches(ledger):
         if isinstance(rounds, LabelChange):
             _begin_recorded(learner, rounds.budget)
@@ -168,7 +176,8 @@ def from_ledger(
             continue
         _begin_recorded(learner, rounds[0].budget)
         _restore_encoder(learner, next((one.encoder for one in rounds if one.encoder is not None), None))
-        replay_rounds(learner, rounds)
+        scale = scale if rounds[0].bounds is None else CostScale.of(AUTO, rounds[0].bounds)
+        replay_rounds(learner, rounds, scale=scale)
         if rounds[0].columns is not None:
             learner.feature_names_in_ = np.array(rounds[0].columns, dtype=object)
     learner._recorder = new_recorder(learner, ledger, has_encoder=hasattr(learner, "encoder_"))
@@ -189,7 +198,7 @@ def _batches(ledger: Ledger) -> Iterator[list[Round] | LabelChange]:
     """The label changes, and the rounds between them in batches.
 
     The rounds of a batch have one width and are all late or none, all served or none. Only the first may name columns
-    or change the budget.
+    or change the budget or the bounds of costs.
     """
     batch: list[Round] = []
     number = 1
@@ -205,7 +214,7 @@ def _batches(ledger: Ledger) -> Iterator[list[Round] | LabelChange]:
             raise FileFormatError(f"The ledger jumps from round {number - 1} to {one.number}; rounds are missing.")
         number += not one.late
         kind = (one.late, one.served is not None, one.width)
-        is_first = one.columns is not None or one.budget is not None
+        is_first = one.columns is not None or one.budget is not None or one.bounds is not None
         if batch and (len(batch) == _BATCH or kind != shape or is_first):
             yield batch
             batch = []

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale, as_cost_array
+from coalface.data.costs import as_cost_array
 from coalface.data.labels import label_codes
 from coalface.data.numbers import finite_number, whole_number
 from coalface.data.rows import Rows
@@ -13,7 +13,7 @@ from coalface.errors import InputError, shortened
 from coalface.kernels.state import ROUND, Settings
 from coalface.learner.intake import Examples, allowed, examples_to_decide, keep_features, read_examples
 from coalface.learner.predicting import refuse_no_candidate
-from coalface.learner.state import LearnerState, begin, ready, settings_of
+from coalface.learner.state import LearnerState, begin, ready, scale_of, settings_of
 from coalface.learner.teaching import Answers, learn
 from coalface.models.serving import ServedRun
 from coalface.rounds.arrays import ServedLabels
@@ -32,7 +32,7 @@ def act(
         start = int(model.state.counters[ROUND]) if start is None else start
         chosen, found = model.choose(examples.rows, _settings_to_serve(learner), mask, explored, start)
     refuse_no_candidate(chosen)
-    scale = CostScale.of(learner.cost_bounds)
+    scale = scale_of(learner)
     return Actions(
         labels=np.asarray(learner.classes_[chosen]),
         probability=found.propensity[np.arange(len(chosen)), chosen],

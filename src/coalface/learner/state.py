@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data.costs import CostScale
+from coalface.data.costs import Bounds, CostScale
 from coalface.data.encoding.choice import check_features
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.input_ranges import InputRanges
@@ -16,7 +16,7 @@ from coalface.data.labels import label_array, with_abstaining
 from coalface.data.targets import first_labels
 from coalface.errors import CoalfaceError, InputError, shortened
 from coalface.kernels.state import Settings
-from coalface.learner.parameters import Seed, abstain_of, draws_seed, seed_of, settings_for
+from coalface.learner.parameters import Seed, abstain_of, draws_seed, scale_in, seed_of, settings_for
 from coalface.models.choice import model_of
 from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Recorder
@@ -24,7 +24,9 @@ from coalface.sklearn_base import BaseEstimator, check_random_state
 from coalface.sklearn_base import NotFittedError as SklearnNotFittedError
 
 _BEGIN_LOCK = RLock()
-_PRIVATE = ("_recorder", "_begun_with", "_said", "_learned_costs", "_carried", "_inputs")  # attributes that fit forgets
+_PRIVATE = (  # attributes that fit forgets
+    *("_recorder", "_begun_with", "_said", "_learned_costs", "_carried", "_inputs", "_bounds", "_told"),
+)
 LEARNED_WITH = ("cost_bounds", "model")  # parameters that affect replay, whatever the model
 
 
@@ -37,7 +39,7 @@ class LearnerState(BaseEstimator):
 
     classes: Any
     cost_matrix: Any
-    cost_bounds: tuple[float, float]
+    cost_bounds: Any
     model: Any
     rule: Any
     mellowness: float
@@ -61,6 +63,18 @@ class LearnerState(BaseEstimator):
     _carried: int | None = None  # of the weights of rows: see ``rows_by_weight``
     _inputs: InputRanges | None = None
     _learned_costs: bool = False  # whether ``fit`` or ``partial_fit`` learned costs, not class labels
+    _bounds: Bounds | None = None  # of "auto", as far as they are known
+    _told: list[Any] | None = None  # with "auto", all that was told, to be learned again; None if it was not kept
+
+
+def scale_of(learner: LearnerState) -> CostScale:
+    """The scale of costs in use.
+
+    >>> from coalface import CoalClassifier
+    >>> scale_of(CoalClassifier(cost_bounds=(0, 100))).span
+    100.0
+    """
+    return scale_in(vars(learner))
 
 
 def is_begun(learner: LearnerState) -> bool:
@@ -127,6 +141,7 @@ def begin_with(learner: LearnerState, labels: NDArray[Any], model: CostModel) ->
     with _BEGIN_LOCK:
         if not is_begun(learner):
             learner.classes_, learner.model_ = labels, model
+            learner._told = [] if scale_of(learner).open else None
             learner._begun_with = {name: getattr(learner, name) for name in ("classes", *LEARNED_WITH)}
 
 
@@ -174,7 +189,7 @@ def _settings_key(learner: LearnerState) -> tuple[Any, ...]:
     parts = (learner.rule, learner.audits, learner.abstain, learner.budget)
     return (
         *(dict(part if isinstance(part, Mapping) else getattr(part, "__dict__", {"": part})) for part in parts),
-        *(learner.mellowness, learner.price_of_truth, learner.random_state, learner.cost_bounds),
+        *(learner.mellowness, learner.price_of_truth, learner.random_state, learner.cost_bounds, learner._bounds),
         *(learner.model if isinstance(learner.model, str) else id(learner.model_), len(learner.classes_)),
     )
 

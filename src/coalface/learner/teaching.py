@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from coalface.data.costs import CostScale, check_cost, check_mask
 from coalface.data.frames import by_label, by_row
 from coalface.data.labels import label_texts
+from coalface.data.numbers import AUTO
 from coalface.data.rows import Rows, check_width
 from coalface.data.targets import (
     TOLERANCE,
@@ -46,10 +47,11 @@ from coalface.learner.state import (
     own_seed,
     ready,
     resolve_classes,
+    scale_of,
     settings_of,
 )
+from coalface.learner.widening import Told, keep, outlook_on, scale_with, teach, widen
 from coalface.models.choice import model_of
-from coalface.models.serving import Served
 from coalface.rounds.arrays import AnswerArrays, ServedLabels, answer_arrays, rounds_from_arrays, rows_of_rounds
 from coalface.rounds.ledger import Ledger, Recorder
 from coalface.rounds.queries import Queries
@@ -67,6 +69,7 @@ class Answers:
     recorded: AnswerArrays | None = None  # where a ledger has them
     served: ServedLabels | None = None
     late: bool = False
+    scale: CostScale | None = None  # to learn them on; None: with bounds "auto" as the answers demand
 
 
 def tell(learner: LearnerState, X: Any, given: Answers, candidates: Any = None) -> None:
@@ -134,20 +137,23 @@ def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answe
     rows, n_rows, truth, served = examples.rows, examples.n_rows, answers.truth, answers.served
     begun, recorder, late, cost = "model_" in vars(learner), learner._recorder, answers.late, answers.cost
     settings = settings_of(ready(learner)) if begun else first_settings(learner, labels)
-    scale = CostScale.of(learner.cost_bounds)
     if hasattr(cost, "columns"):
         cost = by_label(by_row(cost, examples.X, "cost"), labels, "cost")
+    scale = answers.scale or scale_with(learner, cost, n_rows, labels, examples.candidates)
     unit = check_cost(cost, n_rows, labels, scale)
-    offsets = None if answers.offset is None else unit_offsets(learner, examples, labels, answers.offset)
-    rounds = _rounds_told(unit, labels, examples, answers, offsets)
+    offsets = None if answers.offset is None else unit_offsets(learner, examples, labels, answers.offset, scale)
+    rounds = _rounds_told(unit, labels, examples, answers, offsets, scale)
     model = learner.model_ if begun else new_model(learner, labels)
     model.check(rows)
     if not begun:
         begin_with(learner, labels, model)
         model = learner.model_
-    with model.lock if recorder is None else interrupts_put_off(), model.lock:
+    with model.lock if recorder is None and not scale.open else interrupts_put_off(), model.lock:
+        if scale.open:
+            widen(learner, scale)
+            settings = settings_of(learner)
         if recorder is not None:
-            given, names = scale.within(cost), examples.names
+            given, names = scale.as_paid(cost), examples.names
             encoder = recorder.encoder_of(examples.encoder or getattr(learner, "encoder_", None))
             first, texts, span = int(model.state.counters[ROUND]), recorder.texts, scale.span
             kept = rounds_from_arrays(
@@ -157,12 +163,9 @@ def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answe
         keep_features(learner, examples)
         keep_inputs(learner, rows, rounds)
         try:
-            if served is None:
-                model.tell(rows, settings, rounds, late=late)
-            else:
-                settings = settings._replace(budget=np.inf, alike=np.inf)
-                costs = np.ascontiguousarray(unit[np.arange(n_rows), served.labels])
-                model.observe(rows, settings, rounds.candidates, Served(*served, costs))
+            teach(model, rows, settings, rounds, late=late, served=served)
+            if scale.open:
+                keep(learner, Told(rows, scale.as_paid(cost), rounds, settings, scale, late, served))
         except BaseException:
             if recorder is not None:
                 recorder.incomplete = True
@@ -194,6 +197,7 @@ def _rounds_told(
     examples: Examples,
     answers: Answers,
     offsets: NDArray[np.float32] | None,
+    scale: CostScale,
 ) -> RoundArrays:
     """The arrays that models and ledgers read.
 
@@ -203,7 +207,8 @@ def _rounds_told(
     asked, recorded, truth = answers.asked, answers.recorded, answers.truth
     if isinstance(asked, Queries):
         parts |= {"reasons": asked.reason_codes, "propensity": asked.propensity, "truth": asked.truth}
-        parts |= {} if asked.outlook is None else {"outlook": asked.outlook}
+        before = CostScale.of(AUTO, asked.bounds) if scale.open else scale
+        parts |= {} if asked.outlook is None else {"outlook": outlook_on(scale, asked.outlook, before)}
         asked = asked.mask
     elif recorded is not None:
         parts |= {"outlook": recorded.outlook, "propensity": recorded.audits, "truth": recorded.asks_truth}
@@ -263,10 +268,12 @@ def tell_rounds(learner: LearnerState, rounds: Sequence[Round], X: Any = None) -
     replay_rounds(learner, rounds, X)
 
 
-def replay_rounds(learner: LearnerState, rounds: Sequence[Round], X: Any = None) -> None:
+def replay_rounds(
+    learner: LearnerState, rounds: Sequence[Round], X: Any = None, scale: CostScale | None = None
+) -> None:
     """Learn rounds that were told once and recorded: their costs stand, although ``cost_matrix`` may have changed.
 
-    ``X`` has the examples if the rounds do not, also as checked rows.
+    ``X`` has the examples if the rounds do not, also as checked rows. ``scale`` is that on which they were learned.
 
     >>> from coalface import CoalClassifier
     >>> learner = CoalClassifier(["walk", "fly"]).begin()
@@ -286,16 +293,15 @@ def replay_rounds(learner: LearnerState, rounds: Sequence[Round], X: Any = None)
         examples = Examples(examples.X, examples.rows, examples.encoder, examples.names, mask)
     truth = found.truth if rounds[0].served is None else None
     late, offset = rounds[0].late, found.offset
-    learn(
-        learner, examples, learner.classes_, Answers(found.cost, found.asked, truth, offset, found, found.served, late)
-    )
+    answers = Answers(found.cost, found.asked, truth, offset, found, found.served, late, scale)
+    learn(learner, examples, learner.classes_, answers)
 
 
 def check_rounds(learner: LearnerState, rounds: Sequence[Round]) -> None:
     """Raise an InputError if a label or a cost of these rounds is not one of the learner's."""
     begin(learner)
     answers = answer_arrays(rounds, learner.classes_.tolist())
-    check_cost(answers.cost, len(rounds), learner.classes_, CostScale.of(learner.cost_bounds))
+    check_cost(answers.cost, len(rounds), learner.classes_, scale_of(learner))
 
 
 # -- true labels ----------------------------------------------------------------------------------
@@ -308,7 +314,7 @@ def truth_costs(learner: LearnerState) -> NDArray[np.float64]:
             "truth needs a learner that knows the costs of true labels, got one without them. Set cost_matrix=..., "
             "or price_of_truth=... for 0/1 costs."
         )
-    return costs_by_truth(learner.cost_matrix, learner.classes_, CostScale.of(learner.cost_bounds))
+    return costs_by_truth(learner.cost_matrix, learner.classes_, scale_of(learner))
 
 
 def _with_costs(learner: LearnerState, one: Round) -> Round:
@@ -330,7 +336,7 @@ def _refuse_contradiction(learner: LearnerState, one: Round) -> None:
     """Refuse a round whose costs are not those of its true label, if the learner knows these."""
     if one.truth is None or not one.costs or (learner.cost_matrix is None and learner.price_of_truth is None):
         return
-    given, tolerance = _costs_of_truth(learner, one.truth), TOLERANCE * CostScale.of(learner.cost_bounds).span
+    given, tolerance = _costs_of_truth(learner, one.truth), TOLERANCE * scale_of(learner).span
     for label, cost in one.costs.items():
         if cost is not None and label in given and abs(cost - given[label]) > tolerance:
             raise InputError(

@@ -163,6 +163,7 @@ class Recorder:
         self.texts = texts  # the labels as the ledger writes them
         self._params = {name: params[name] for name in learned_with}
         self.budget = budget  # that the ledger has, empty if there is none
+        self.bounds = params.get("_bounds") if len(ledger) else None  # of costs, that the ledger has
         self.incomplete = False  # whether ledger and learner differ
         self.has_encoder = (ledger.header or {}).get("encoder") is not None  # whether the ledger can repeat it
 
@@ -197,6 +198,8 @@ class Recorder:
         first = written[0] if written else None
         if first is not None and budget != self.budget:
             written[0] = replace(first, budget=budget)
+        if isinstance(first, Round) and params.get("_bounds") != self.bounds:
+            written[0], self.bounds = replace(written[0], bounds=params["_bounds"]), params["_bounds"]
         self.ledger.append(written)
         self.budget = self.budget if first is None else budget
         self.has_encoder |= any(isinstance(one, Round) and one.encoder is not None for one in written)

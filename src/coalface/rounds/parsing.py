@@ -187,6 +187,7 @@ FIELDS: dict[str, Reader] = {
     "encoder": _object,
     "budget": _object,
     "example": _object,
+    "bounds": _range,
     "candidates": _texts,
     "first": _whole_below(2**62),
     "ranges": _by_label(_range, "the range of {label}"),

@@ -132,6 +132,7 @@ class Queries:
     checksum: int | None = None  # of the examples; None: not compared
     price_of_truth: float = np.inf  # in costs
     offset: NDArray[np.float64] | None = None  # (n, K) the known part of each cost, the least of a row as 0
+    bounds: tuple[float, float] | None = None  # of costs, if the learner has found them; later answers may widen them
 
     @property
     def reasons(self) -> NDArray[np.str_]:

@@ -61,6 +61,7 @@ class Round:
     encoder: Mapping[str, Any] | None = None  # of raw examples, in the first round that uses it
     example: Mapping[str, Any] | None = None  # the raw example, which replaces indices and values
     budget: Mapping[str, Any] | None = None  # of this and later rounds, where it changed; empty: no budget any more
+    bounds: tuple[float, float] | None = None  # of costs from this round on, where the learner found new ones
     candidates: tuple[str, ...] | None = None  # None: every label
     # predictions and questions
     ask: tuple[str, ...] = ()  # the most promising label first
@@ -174,7 +175,7 @@ class Round:
         elif self.indices or (self.costs and self.width is not None):
             line |= {"indices": list(self.indices), "values": list(self.values)}
         line |= {name: dict(part) for name in _PARTS if (part := getattr(self, name)) is not None}
-        for name in ("columns", "candidates"):
+        for name in ("columns", "bounds", "candidates"):
             if getattr(self, name) is not None:
                 line[name] = list(getattr(self, name))
         line["ask"] = list(self.ask)
@@ -219,4 +220,4 @@ class Round:
 
 _PARTS = ("encoder", "budget", "example")
 _MAPPINGS = ("predicted", "reasons", "propensity", "offset", "costs", "by")
-_TUPLES = ("indices", "values", "columns", "candidates", "ask", "unasked")
+_TUPLES = ("indices", "values", "columns", "bounds", "candidates", "ask", "unasked")

@@ -148,7 +148,8 @@ def _own(learner: str, settings: Mapping[str, Any], n_rows: int, n_labels: int) 
     if settings.get(TUNED, AUTO) != AUTO:  # which every other model would refuse
         own[_RATE] = settings[TUNED]
     own = nested(own, _DEFAULTS[learner])
-    own["cost_bounds"] = tuple(settings.get("cost_bounds", (0.0, 1.0)))
+    bounds = settings.get("cost_bounds", (0.0, 1.0))
+    own["cost_bounds"] = bounds if isinstance(bounds, str) else tuple(bounds)
     budget = settings.get("budget")
     if not isinstance(budget, Mapping):
         return own

@@ -63,7 +63,9 @@ def task_of(cell: Cell, problem: TrainTest) -> Task | None:
         resolved = model.resolved(settings_of(learner))
     except CoalfaceError:
         return None
-    if not isinstance(model, OnlineModel) or model.interactions is not None or not _fits(resolved, learner):
+    if learner.cost_bounds == learners.AUTO or not isinstance(model, OnlineModel) or model.interactions is not None:
+        return None
+    if not _fits(resolved, learner):
         return None
     return Task(
         resolved, cell.permutation, cell.checkpoints, (float(learner.cost_bounds[0]), float(learner.cost_bounds[1]))

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data import COST_PREFIX, CostScale, label_texts
+from coalface.data import COST_PREFIX, label_texts
 from coalface.errors import InputError
 from coalface.evaluate import Progress
-from coalface.learner import best_labels
+from coalface.learner import best_labels, scale_of
 from coalface.studies.pools.intake import Batch, Intake, PoolColumns
 from coalface.studies.pools.pool_files import PREDICTIONS, Partition, find_partitions
 from coalface.studies.pools.tasks import ModelFile, PartitionTask, PoolOutcome, run_pool
@@ -43,7 +43,7 @@ class _Predicting:
             X = intake.examples(batch.table)
             columns["label"] = labels_as_arrow(best_labels(intake.learner, X))
             if self.costs:
-                predicted = CostScale.of(intake.learner.cost_bounds).within(intake.learner.predict_cost(X))
+                predicted = scale_of(intake.learner).within(intake.learner.predict_cost(X))
                 names = label_texts(intake.learner.classes_)
                 columns |= {f"{COST_PREFIX}{name}": predicted[:, place] for place, name in enumerate(names)}
             yield pa.table(columns)

@@ -257,7 +257,7 @@ def _numbered(table: Any) -> Any:
 def _write(target: Path, table: Any, intake: Intake, notes: dict[str, Any]) -> None:
     if target.suffix == ".parquet":
         learner = intake.learner
-        notes |= {"labels": label_texts(learner.classes_), "cost_bounds": list(map(float, learner.cost_bounds))}
+        notes |= {"labels": label_texts(learner.classes_), "cost_bounds": list(learner.cost_bounds_)}
         write_tables(target, iter([table]), lambda: notes)
         return
     with atomic_write(target) as file:
