@@ -143,6 +143,7 @@ def test_costs_of_another_scale_give_the_same_questions_and_scaled_test_costs():
         ("coal", {"stop_saving": 0.01, "audits.rate": 0.1}),
         ("coal", {"model": "forest"}),
         ("coal", {"mellowness": -1.0}),
+        ("coal", {"cost_bounds": "auto"}),
         ("ridge", {}),
     ],
 )

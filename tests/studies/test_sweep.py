@@ -103,6 +103,15 @@ def test_a_failing_cell_is_recorded_with_its_error_and_the_rest_goes_on(tmp_path
     assert run_sweep(study, tmp_path).failed == 2  # tried again
 
 
+def test_bounds_that_follow_the_costs_of_labels_are_0_and_1(tmp_path):
+    study = small_study(lines='[lines.coal]\n[lines.found]\ncost_bounds = "auto"')
+    assert run_sweep(study, tmp_path).failed == 0
+    runs = collect_results(Results(tmp_path)).runs
+    plain, found = ([run.auc for run in runs if run.line == line] for line in ("coal", "found"))
+    assert len(found) == 2
+    assert found == plain
+
+
 def test_two_sweeps_cannot_write_into_one_folder(tmp_path):
     with (
         exclusive(tmp_path / FILE),
