@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from coalface.data.numbers import is_whole as is_whole, one_of as one_of, whole_number as whole_number
     from coalface.data.parameters import Parameter as Parameter
     from coalface.data.rows import Examples as Examples, Rows as Rows, check_row as check_row, check_rows as check_rows
-    from coalface.data.rows import checked_examples as checked_examples
+    from coalface.data.rows import checked_examples as checked_examples, stacked as stacked
     from coalface.data.streams.blocks import read_blocks as read_blocks
     from coalface.data.streams.line_source import Position as Position, text_lines as text_lines
     from coalface.data.trees import LabelTree as LabelTree, tree_cost_matrix as tree_cost_matrix

@@ -1,5 +1,6 @@
 """Checks of the examples that users pass, their conversion to sparse rows of float32, and their columns over time."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 from zlib import crc32
 
@@ -159,6 +160,23 @@ def check_rows(X: Any, *, allow_empty: bool = True) -> Rows:
         ) from None
     _check_finite(single, dense)
     return _full(single) if single.all() else _pack(sparse.csr_array(single))
+
+
+def stacked(rows: Sequence[Rows]) -> Rows:
+    """Several batches of rows as one; the width is that of the widest.
+
+    >>> len(stacked([check_rows([[1.0, 2.0]]), check_rows([[0.0, 1.0, 3.0]])]))
+    2
+    """
+    if len(rows) == 1:
+        return rows[0]
+    lengths = np.concatenate([[0], *(np.diff(one.indptr) for one in rows)])
+    return Rows(
+        np.cumsum(lengths, dtype=np.int64),
+        np.concatenate([one.columns for one in rows]),
+        np.concatenate([one.values for one in rows]),
+        max(one.width for one in rows),
+    )
 
 
 def check_row(indices: Any, values: Any, n_features: int) -> Rows:

@@ -4,6 +4,10 @@ Its first member is the online model, which also keeps the counts. As long as it
 call on to it. The first row learned decides: if it is dense and has up to 2,000 columns, the others join, and one of
 them leads until there is evidence against it: see ``joining.first_leader``. They leave for good when an answered row
 does not suit them. On sparse and wide rows, the class model joins where the learner may ask for true labels.
+
+The evidence is what answers cost before they were learned, and what answers cost now on a sample of earlier rows: a
+member that only follows the latest labels does well in a stream in which labels come in long runs, and has unlearned
+all others. A member that costs far more learns no longer; if the leader begins to fail, it is taught the sample.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,12 +36,16 @@ from coalface.models.joining import (
     suit_all,
 )
 from coalface.models.joint import JointModel
-from coalface.models.leader_choice import LeaderChoice, estimated_costs
+from coalface.models.leader_choice import LeaderChoice, estimated_costs, squared_errors
 from coalface.models.model_arrays import copy_saved
 from coalface.models.online import OnlineModel
+from coalface.models.remembered import RememberedRows
 from coalface.models.round_arrays import answer_chances, one_round
 from coalface.models.serving import Served, ServedRun
 from coalface.models.values import NO_COSTS, NO_MASK, NO_WEIGHTS, Costs, FeatureEffects, Labels, Mask, Ranged, RunArrays
+
+
+_AGAIN_EVERY, _FORGOTTEN_SHARE = 16, 0.5  # rows between two comparisons on remembered rows, and the weight of these
 
 
 def _one_by_one(rows: Rows, rounds: RoundArrays) -> list[tuple[Rows, RoundArrays]]:
@@ -50,6 +58,11 @@ def _one_by_one(rows: Rows, rounds: RoundArrays) -> list[tuple[Rows, RoundArrays
 def _answered_rows(known: Costs) -> NDArray[np.int64]:
     """The numbers of the rows with a known cost; the others teach nothing, and a ledger does not keep them."""
     return np.flatnonzero(~np.isnan(known).all(axis=1))
+
+
+def _arrays_of(part: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """The arrays of one part of a committee, under their own names."""
+    return {key.removeprefix(f"{part}_"): arrays[key] for key in arrays if key.startswith(f"{part}_")}
 
 
 class CommitteeModel(CostModel):
@@ -69,6 +82,7 @@ class CommitteeModel(CostModel):
     models: list[CostModel]
     joined: tuple[str, ...]  # the names of the members after the online model
     leader_choice: LeaderChoice
+    remembered: RememberedRows
     undecided: bool  # whether no row was learned yet
 
     def __init__(
@@ -87,7 +101,8 @@ class CommitteeModel(CostModel):
         begun.n_labels, begun.settings, begun.lock = n_labels, settings, RLock()
         begun.scratch = new_scratch(n_labels, 0)
         begun.models, begun.joined = [self._first_member().begin(n_labels, settings)], ()
-        begun.leader_choice, begun.undecided = LeaderChoice.of(1, 0), True
+        begun.leader_choice, begun.remembered = LeaderChoice.of(1, 0), RememberedRows(1, n_labels)
+        begun.undecided = True
         begun.active = np.ones(n_labels, np.bool_)
         return begun
 
@@ -114,6 +129,7 @@ class CommitteeModel(CostModel):
             for model in self.models:
                 model.add_label(first_round)
             self.n_labels, self.settings = self._online.n_labels, self._online.settings
+            self.remembered.add_label()
             self.scratch, self.active = new_scratch(self.n_labels, 0), self._online.active
 
     def set_active(self, active: Mask) -> None:
@@ -215,7 +231,7 @@ class CommitteeModel(CostModel):
         for i in _answered_rows(costs).tolist():
             row, known, own = rows.between(i, i + 1), costs[i : i + 1], weights[i : i + 1]
             predicted = self._predicted(row)
-            self._judge(predicted, everything, known[0], certain, nothing)
+            self._judge(row, predicted, everything, known[0], certain, nothing)
             self._teach_others(row, known, settings, first_round + i, predicted, [own] * len(self.joined))
             self._online.learn(row, known, settings, first_round + i, own)
 
@@ -241,7 +257,8 @@ class CommitteeModel(CostModel):
                     if not np.isnan(known[i]).all():
                         predicted = self._predicted(row)
                         if not late:
-                            self._judge(predicted, candidates[i], known[i], chances[i], offsets[i], float(times[i]))
+                            given = (candidates[i], known[i], chances[i], offsets[i])
+                            self._judge(row, predicted, *given, times=float(times[i]))
                         own = [of_member[one] for of_member in weights]
                         self._teach_others(row, known[one], settings, number, predicted, own)
                     self._online.tell(row, settings, part, late=late)
@@ -276,7 +293,7 @@ class CommitteeModel(CostModel):
                 one, row, number = slice(i, i + 1), rows.between(i, i + 1), int(self.state.counters[ROUND])
                 with interrupts_put_off():  # so that all members learn the row or none does
                     predicted, chances = self._predicted(row), np.full(self.n_labels, served.chances[i])
-                    self._judge(predicted, allowed[i], known[i], chances, np.zeros(self.n_labels))
+                    self._judge(row, predicted, allowed[i], known[i], chances, np.zeros(self.n_labels))
                     self._teach_others(row, known[one], settings, number, predicted, [NO_WEIGHTS] * len(self.joined))
                     part = Served(served.labels[one], served.chances[one], served.costs[one])
                     self._online.observe(row, settings, allowed[one], part)
@@ -308,6 +325,7 @@ class CommitteeModel(CostModel):
         """Leave the online model alone."""
         del self.models[1:]
         self.joined, self.leader_choice = (), LeaderChoice.of(1, 0)
+        self.remembered = RememberedRows(1, self.n_labels)
 
     def _join(self, names: Iterable[str], *, serving: bool = False) -> None:
         self.joined = tuple(names)
@@ -316,6 +334,7 @@ class CommitteeModel(CostModel):
         self.leader_choice = LeaderChoice.of(
             len(self.models), first_leader(self.joined, self.n_labels, serving=serving)
         )
+        self.remembered = RememberedRows(len(self.models), self.n_labels)
 
     def _align_members(self) -> None:
         """Tell members that join which labels are retired, and when each was added."""
@@ -329,6 +348,7 @@ class CommitteeModel(CostModel):
 
     def _judge(
         self,
+        row: Rows,
         predicted: list[Costs],
         candidates: Mask,
         known: Costs,
@@ -336,13 +356,37 @@ class CommitteeModel(CostModel):
         offset: NDArray[Any],
         times: float = 1.0,
     ) -> None:
-        """Count what the members' answers for a row cost, and choose the leader; all arrays are (K,)."""
+        """Count what the members' answers for a row cost, and choose the leader; all arrays but the row are (K,)."""
         expected = None
         for model, own, alive in zip(self.models, predicted, self.leader_choice.alive, strict=True):
             if isinstance(model, JointModel) and alive:
                 expected = model.expected(own, known[None])[0]
         costs = estimated_costs(np.concatenate(predicted), candidates, known, chances, offset, expected)
-        self.leader_choice.add(costs, times)
+        self.leader_choice.add(costs, squared_errors(np.concatenate(predicted), known), times)
+        if self.remembered.seen % _AGAIN_EVERY == _AGAIN_EVERY - 1:
+            self._judge_again()
+        self.remembered.add(row, known, candidates, chances, offset, costs)
+
+    def _judge_again(self) -> None:
+        """Count what the members have forgotten of earlier rows; if the leader fails, call back those that left."""
+        some = self.remembered.some()
+        predicted = np.stack(self._predicted(some.rows))
+        costs = estimated_costs(predicted, some.candidates, some.answers, some.chances, some.offsets)
+        forgotten = (costs - some.costs.T).mean(axis=1).clip(min=0.0)
+        self.leader_choice.add_forgotten(forgotten, _FORGOTTEN_SHARE * _AGAIN_EVERY)
+        if self.leader_choice.fails and not self.leader_choice.alive.all():
+            self._call_back()
+
+    def _call_back(self) -> None:
+        """Teach the members that learned no longer the remembered rows, from the beginning."""
+        rows, answers = self.remembered.all()[:2]
+        for place in np.flatnonzero(~self.leader_choice.alive).tolist():
+            if place > 0:  # the online model learns always, because it counts
+                new = JOINING[self.joined[place - 1]]().begin(self.n_labels, self.settings)
+                new.active, new.state.since[:] = self.active, self.state.since
+                new.learn(rows, answers, self.resolved(self.settings), 1)
+                self.models[place] = new
+        self.leader_choice.call_back()
 
     def _teach_others(
         self,
@@ -371,6 +415,7 @@ class CommitteeModel(CostModel):
         if self.alone:
             return named
         named |= {f"leader_choice_{name}": array for name, array in self.leader_choice._asdict().items()}
+        named |= {f"remembered_{name}": array for name, array in self.remembered.saved().items()}
         for name, model in zip(self.joined, self.models[1:], strict=True):
             named |= {f"{name}_{key}": array for key, array in model.saved().items()}
         return named
@@ -391,8 +436,6 @@ class CommitteeModel(CostModel):
         leader = int(self.leader_choice.leader[0])
         if self.undecided or not (0 <= leader < len(self.models) and self.leader_choice.alive[leader]):
             raise FileFormatError("The committee has no such leader; the model is damaged. Restore a copy.")
+        self.remembered.restore(_arrays_of("remembered", arrays))
         for name, model in zip(self.joined, self.models[1:], strict=True):
-            of_member = f"{name}_"
-            model.restore_saved(
-                {key.removeprefix(of_member): arrays[key] for key in arrays if key.startswith(of_member)}
-            )
+            model.restore_saved(_arrays_of(name, arrays))

@@ -9,9 +9,12 @@ from coalface.kernels.state import F32, F64, Bool
 
 _SHORTEST_MEMORY, _MEMORY_SHARE = 50.0, 0.5  # rounds remembered: at least so many, and this share of all rounds
 _LEAST_CHANCE = 0.05  # limits the weight of an audited cost, which would otherwise be the noise of one answer
-_TO_LEAD, _TO_DROP = 2.5, 6.0  # standard deviations of evidence
+_TO_LEAD, _TO_LEAD_BY_ERROR, _TO_DROP = 2.5, 4.0, 6.0  # standard deviations of evidence
 _ROUNDS_TO_LEAD, _ROUNDS_TO_DROP = 30, 300
-_PRIOR_VARIANCE = 1.0  # of a summed difference
+_PRIOR_VARIANCE = 1.0  # of a summed difference of costs
+_PRIOR_ERROR = 0.01  # the same of squared errors, whose differences are smaller
+_RECENT = 50.0  # rounds in which a leader that fails is noticed
+_ALARM, _LEAST_ALARM = 4.0, 0.02  # standard deviations, and a share of the cost scale
 
 
 class LeaderChoice(NamedTuple):
@@ -24,49 +27,92 @@ class LeaderChoice(NamedTuple):
     costs: F64  # (M,) discounted sums of estimated costs
     differences: F64  # (M, M) discounted sums of cost[i] - cost[j]
     squares: F64  # (M, M) of the same differences, squared
+    error_differences: F64  # (M, M) of squared errors of predicted costs
+    error_squares: F64  # (M, M)
+    recent: F64  # (1,) the mean cost of the leader's latest answers
 
     @classmethod
     def of(cls, n_members: int, leader: int) -> Self:
         """The choice before the first round."""
         pairs = (n_members, n_members)
-        return cls(
-            np.ones(n_members, np.bool_),
-            np.array([leader]),
-            np.zeros(1),
-            np.zeros(1),
-            np.zeros(n_members),
-            np.zeros(pairs),
-            np.zeros(pairs),
-        )
+        sums = [np.zeros(pairs) for _ in range(4)]
+        first = [np.zeros(1), np.zeros(1), np.zeros(n_members)]
+        return cls(np.ones(n_members, np.bool_), np.array([leader]), *first, *sums, np.zeros(1))
 
-    def add(self, costs: F64, times: float = 1.0) -> None:
-        """Add the estimated costs of the members' answers in one round, then choose the leader and drop losers.
+    def add(self, costs: F64, errors: F64, times: float = 1.0) -> None:
+        """Add what the members' answers cost in one round and how far predictions were off, then choose the leader.
 
-        The round counts ``times``: those that are only known because of an audit stand for others that are not known.
+        ``errors`` are mean squared errors of predicted costs. The round counts ``times``: those that are only known
+        because of an audit stand for others that are not known.
         """
         keep = 1.0 - 1.0 / max(_SHORTEST_MEMORY, _MEMORY_SHARE * self.rounds[0])
-        gap = costs[:, None] - costs[None, :]
+        gap, error_gap = costs[:, None] - costs[None, :], errors[:, None] - errors[None, :]
         for total, more, kept in (
             (self.rounds, 1.0, 1.0),
             (self.weight, times, keep),
             (self.costs, times * costs, keep),
             (self.differences, times * gap, keep),
             (self.squares, times * times * gap * gap, keep * keep),
+            (self.error_differences, error_gap, keep),
+            (self.error_squares, error_gap * error_gap, keep * keep),
+            (self.recent, costs[self.leader[0]] / _RECENT, 1.0 - 1.0 / _RECENT),
         ):
             total *= kept
             total += more
+        self._choose()
+
+    def add_forgotten(self, costs: F64, rounds: float) -> None:
+        """Add how much more the members' answers cost now on rows that they learned before; it stands for ``rounds``.
+
+        Where all examples of a label come at once, a member that follows the latest answers has the least costs in each
+        round, and has unlearned the other labels.
+        """
+        gap = costs[:, None] - costs[None, :]
+        for total, more in ((self.costs, costs), (self.differences, gap), (self.squares, gap * gap)):
+            total += rounds * more
+        self._choose()
+
+    def _choose(self) -> None:
+        """Let another member lead that costs clearly less, or no more with clearly smaller errors; drop losers."""
         evidence = self.differences / np.sqrt(self.squares + _PRIOR_VARIANCE)  # that i costs more than j
         if self.rounds[0] >= _ROUNDS_TO_LEAD:
-            against = np.where(self.alive, evidence[self.leader[0]], -np.inf)
+            leader = self.leader[0]
+            against = np.where(self.alive, evidence[leader], -np.inf)
+            if against.max() <= _TO_LEAD:
+                by_error = self.error_differences[leader] / np.sqrt(self.error_squares[leader] + _PRIOR_ERROR)
+                against = np.where(against >= 0.0, by_error * (_TO_LEAD / _TO_LEAD_BY_ERROR), -np.inf)
             if against.max() > _TO_LEAD:
                 self.leader[0] = int(against.argmax())
         if self.rounds[0] >= _ROUNDS_TO_DROP:
             self.alive[evidence[:, self.leader[0]] > _TO_DROP] = False
 
     @property
+    def fails(self) -> bool:
+        """Whether the leader's latest answers cost clearly more than its answers before."""
+        usual = float(self.mean_costs[self.leader[0]])
+        deviation = np.sqrt(usual * max(1.0 - usual, 0.0) / (2.0 * _RECENT))
+        return bool(self.recent[0] > usual + _ALARM * deviation + _LEAST_ALARM)
+
+    def call_back(self) -> None:
+        """Let the members that were dropped learn and be compared again, from equal to the leader on."""
+        back, leader = ~self.alive, self.leader[0]
+        self.alive[:] = True
+        self.costs[back] = self.costs[leader]
+        for sums in (self.differences, self.squares, self.error_differences, self.error_squares):
+            sums[back, :] = sums[leader, :]
+            sums[:, back] = sums[:, [leader]]
+        self.recent[0] = self.mean_costs[leader]
+
+    @property
     def mean_costs(self) -> F64:
         """The mean cost of each member's answers over the rounds remembered."""
         return np.asarray(self.costs / max(float(self.weight[0]), 1.0))
+
+
+def squared_errors(predicted: F32, answers: F32) -> F64:
+    """The mean squared error of the predictions (M, K) of known costs (K,), NaN elsewhere."""
+    known = ~np.isnan(answers)
+    return np.asarray(((predicted[:, known].clip(0.0, 1.0) - answers[known]) ** 2).mean(axis=1), np.float64)
 
 
 def estimated_costs(
@@ -77,12 +123,12 @@ def estimated_costs(
     offset: NDArray[Any] | float = 0.0,
     expected: F64 | None = None,
 ) -> F64:
-    """What the answers of the members cost on one example, each chosen before the example was learned.
+    """What the answers of the members cost on an example, or on each of several.
 
-    ``predicted`` (M, K) are their predictions, ``answers`` (K,) the known costs, NaN elsewhere, and ``chances`` (K,)
-    the probabilities with which they were asked for. A cost that was not asked for counts as what the members predict
-    on average, or as ``expected`` (K,); a known one corrects this by the inverse of its probability. ``offset`` (K,) is
-    the known part of each cost.
+    ``predicted`` (M, K) or (M, n, K) are their predictions, ``answers`` (K,) or (n, K) the known costs, NaN elsewhere,
+    and ``chances`` the probabilities with which they were asked for. A cost that was not asked for counts as what the
+    members predict on average, or as ``expected``; a known one corrects this by the inverse of its probability.
+    ``offset`` is the known part of each cost.
 
     >>> predicted = np.array([[0.1, 0.9], [0.8, 0.3]], np.float32)
     >>> estimated_costs(predicted, np.array([True, True]), np.array([0.0, np.nan], np.float32), np.ones(2)).round(2)
@@ -92,5 +138,6 @@ def estimated_costs(
     agreed = inside.mean(axis=0) if expected is None else expected.clip(0.0, 1.0)
     surprise = np.where(np.isnan(answers), 0.0, answers - agreed)
     estimate = agreed + surprise / np.maximum(chances, _LEAST_CHANCE)
-    chosen = np.where(candidates, predicted + offset, np.inf).argmin(axis=1)
-    return np.asarray((estimate + offset)[chosen], np.float64)
+    chosen = np.where(candidates, predicted + offset, np.inf).argmin(axis=-1)
+    found = np.take_along_axis((estimate + offset)[None], chosen[..., None], axis=-1)[..., 0]
+    return np.asarray(found, np.float64)

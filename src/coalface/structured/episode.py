@@ -17,7 +17,7 @@ from coalface.errors import InputError
 from coalface.structured.feature_columns import FeatureColumns, decision_row
 from coalface.structured.policy_choice import PolicyChoice
 from coalface.structured.rollouts import Policy, RolloutError, Rollouts
-from coalface.structured.row_policy import Mask, PolicyCheckpoint, PolicyUpdate, RowPolicy, stacked
+from coalface.structured.row_policy import Mask, PolicyCheckpoint, PolicyUpdate, RowPolicy
 from coalface.structured.state_costs import Disagreement, StateCosts
 from coalface.structured.task import Action, SearchTask, in_order, reference_action, too_long
 

@@ -129,18 +129,5 @@ class PolicyCheckpoint:
         self._done, self._since = [], []
 
 
-def stacked(rows: Sequence[Rows]) -> Rows:
-    """Several rows as one batch."""
-    if len(rows) == 1:
-        return rows[0]
-    lengths = [len(one.columns) for one in rows]
-    return Rows(
-        np.concatenate([[0], np.cumsum(lengths)]),
-        np.concatenate([one.columns for one in rows]),
-        np.concatenate([one.values for one in rows]),
-        max(one.width for one in rows),
-    )
-
-
 def _matrix(rows: Rows) -> Any:
     return csr_array((rows.values, rows.columns, rows.indptr), shape=(len(rows), rows.width))
