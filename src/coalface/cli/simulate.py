@@ -236,7 +236,7 @@ def _whole_run(
             train.cost,
             X_test=None if held_out is None else held_out.X,
             cost_test=None if held_out is None else held_out.cost,
-            order=np.random.default_rng(seed).permutation(len(train)) if shuffle else None,
+            order=np.random.default_rng(seed).permutation(len(train)) if shuffle else np.arange(len(train)),
             checkpoints=how.checkpoints,
             candidates=train.candidates,
             price=train.price,

@@ -22,7 +22,7 @@ from coalface.evaluate.curve import Curve
 from coalface.kernels.state import NO_ROUNDS
 from coalface.learner.estimator import CoalClassifier
 from coalface.learner.intake import known_parts as parts_of
-from coalface.learner.intake import read_examples
+from coalface.learner.intake import read_examples, visiting_order
 from coalface.learner.monitor import warn_if_collapsed
 from coalface.learner.play import SimulatedRun, has_stopped, play, start_run
 from coalface.learner.predicting import costs_of_answers
@@ -55,6 +55,7 @@ def simulate(
 ) -> Curve:
     """Run ask, answer and tell over the rows in one compiled loop, and return the curve; the learner learns.
 
+    The rows come in a random order, or as ``order`` has their numbers, or as given if the learner does not ``shuffle``.
     The result equals, bit for bit, calling ``ask`` and ``tell`` row by row. With ``batch``, it equals doing so for that
     many rows at a time: the learner asks about all of them, in as many trips as ``in_turn`` takes, before it learns.
     ``checkpoints`` are the numbers of queried costs at which the test cost is measured: "doubling",
@@ -154,7 +155,8 @@ class _Simulation:
             if test is not None:
                 test = align_features(test, block.feature_names, block.X.shape[1], sparse=True)
             X_test, cost_test = (None, None) if test is None else (test.X, test.cost)
-            data = _Data(block.X, block.cost, X_test, cost_test, None, block.candidates, block.price)
+            order = np.arange(len(block.cost))
+            data = _Data(block.X, block.cost, X_test, cost_test, order, block.candidates, block.price)
             self._start(data, n_rounds=_MANY)
             interrupted = self._play_to_end()
             self.rows_before += self.run_.done
@@ -177,7 +179,7 @@ class _Simulation:
         costs = check_cost(cost, len(rows), known, scale)
         given = NO_ROUNDS._replace(costs=costs)
         given = given._replace(**parts_of(learner, examples, known, **known_parts, scale=scale)._asdict())
-        self.order = checked_order(order, len(rows))
+        self.order = visiting_order(learner, len(rows)) if order is None else checked_order(order, len(rows))
         self.price = None
         if price is not None:
             self.price = check_asking_price(by_row(price, X, "price"), len(rows), known, "price")

@@ -32,7 +32,9 @@ class CoalClassifier(ClassifierMixin, LearnerState):
     such as ``OnlineModel(learning_rate=0.1)``. ``rule`` asks for them: a name, or ``Coal(...)`` with parameters of its
     own. ``audits`` check the rule at random, ``abstain`` allows no label, ``budget`` limits what is asked.
     ``features`` turns texts and tables into numbers: "auto", "minilm" (sentence embeddings), an ``Encoder``, or a
-    function from a list of texts to vectors. All parameters are explained in ``docs/parameters.md``.
+    function from a list of texts to vectors. ``fit``, ``interview`` and ``simulate`` visit the rows in a random order,
+    which ``random_state`` decides, unless ``shuffle`` is false. All parameters are explained in
+    ``docs/parameters.md``.
 
     >>> learner = CoalClassifier(classes=["refund", "billing"], rule=Coal(warm_up=0))
     >>> queries = learner.ask([[1.0, 0.0]])
@@ -69,6 +71,7 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         abstain: Abstain | Mapping[str, Any] | None = None,
         price_of_truth: float | None = None,
         features: Features = "auto",
+        shuffle: bool = True,
         random_state: Seed = 0,
     ) -> None:
         self.classes = classes
@@ -82,6 +85,7 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         self.abstain = abstain
         self.price_of_truth = price_of_truth
         self.features = features
+        self.shuffle = shuffle
         self.random_state = random_state
 
     @classmethod
@@ -141,7 +145,7 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         sample_weight: Any = None,
         active: bool = False,
     ) -> Self:
-        """Reset the learner, then learn all given class labels or costs in one pass.
+        """Reset the learner, then learn all given class labels or costs in one pass, in a random order.
 
         If both ``y`` and ``cost`` are given, the costs are learned, and the labels of ``y`` name their columns, in
         ascending order unless ``classes`` names them. With ``active``, the learner asks for the costs that it wants,
@@ -175,7 +179,7 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         candidates: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learn all the given costs: class labels (0/1 costs, or those of ``cost_matrix``) or ``cost``.
+        """Learn all the given costs, in the order given: class labels (0/1 or ``cost_matrix``) or ``cost``.
 
         ``classes`` names the labels on the first call, in the order of the columns of ``cost``. ``sample_weight`` is as
         in ``fit``, but never scaled.
@@ -290,7 +294,7 @@ class CoalClassifier(ClassifierMixin, LearnerState):
         offset: Any = None,
         asking_price: Any = None,
     ) -> Self:
-        """Ask about each example, one question after another, then learn its answers.
+        """Ask about each example, in a random order, one question after another, then learn its answers.
 
         ``answer(i, label)`` returns the cost of a label on example ``i``, NaN for "can't tell". ``truth(i)`` returns
         the true label where the learner asks for it (``price_of_truth``), None for "can't tell". With a price of at

@@ -13,11 +13,11 @@ from coalface.data.encoding.encoder import Encoder
 from coalface.data.encoding.table import is_raw
 from coalface.data.frames import by_row, in_memory, in_seen_order
 from coalface.data.label_features import are_features, joined, require_joined
-from coalface.data.numbers import AUTO
+from coalface.data.numbers import AUTO, flag, whole_number
 from coalface.data.rows import Rows, check_feature_names, check_rows, check_width
 from coalface.errors import InputError, shortened
 from coalface.kernels.state import NO_ROUNDS
-from coalface.learner.state import LearnerState, scale_of
+from coalface.learner.state import LearnerState, own_seed, scale_of
 from coalface.models.choice import model_of
 from coalface.models.contract import CostModel
 
@@ -97,6 +97,18 @@ def read_examples(
     return replace(
         found, candidates=check_mask(by_row(candidates, X, "candidates"), found.n_rows, labels, "candidates")
     )
+
+
+def visiting_order(learner: LearnerState, n_rows: int) -> NDArray[np.int64]:
+    """The order in which given rows are learned or asked about: random, but the same for the same ``random_state``.
+
+    >>> from coalface import CoalClassifier
+    >>> visiting_order(CoalClassifier(), 5).tolist(), visiting_order(CoalClassifier(shuffle=False), 3).tolist()
+    ([2, 4, 3, 0, 1], [0, 1, 2])
+    """
+    if not flag("shuffle", learner.shuffle):
+        return np.arange(n_rows)
+    return np.random.default_rng(whole_number("random_state", own_seed(learner))).permutation(n_rows)
 
 
 def examples_to_decide(learner: LearnerState, X: Any, candidates: Any = None, *, allow_empty: bool = True) -> Examples:

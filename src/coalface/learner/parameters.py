@@ -251,6 +251,7 @@ def settings_for(n_labels: int, params: Mapping[str, Any], model: CostModel | No
     >>> settings_for(3, CoalClassifier(rule=Coal(warm_up=10)).get_params(deep=False)).warm_up
     10
     """
+    flag("shuffle", params["shuffle"])
     values, abstain = flat(params, model), abstain_of(params["abstain"])
     abstain_cost = math.inf if abstain is None else _unit_cost(abstain, params)
     paths = tuple(values)

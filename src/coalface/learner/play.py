@@ -40,6 +40,7 @@ from coalface.learner.intake import (
     keep_features,
     known_parts,
     read_examples,
+    visiting_order,
 )
 from coalface.learner.monitor import unit_saving, warn_if_collapsed, warn_of_unlearned
 from coalface.learner.parameters import rule_of
@@ -153,17 +154,18 @@ def interview(
     def one_truth(i: int, _: int) -> Any:
         return None if truth is None else truth(i)
 
-    for i in range(len(rows)):
+    names = examples.names  # ledgers need them once
+    for i in visiting_order(learner, len(rows)).tolist():
         if remaining is not None and remaining.empty:
             break
         if scale != scale_of(learner):
             scale = scale_of(learner)
             parts = known_parts(learner, examples, labels, given.offset, given.asking_price)
         own = None if mask is None else mask[i : i + 1]
-        names = examples.names if i == 0 else None  # ledgers need them once
         one = Examples(None, rows.take(np.array([i])), examples.encoder, names, own)
         of_truth = None if truth is None else partial(one_truth, i)
         done = _converse(learner, one, partial(one_cost, i), of_truth, remaining, parts.of_rows([i]))
+        names = None
         warn_if_collapsed(learner)
         if not done.complete:
             break
@@ -291,7 +293,7 @@ def _play_all(learner: LearnerState, X: Any, y: Any, cost: Any, classes: Any, ca
     """Learn the costs that the learner asks for, row by row; the given costs answer."""
     examples, labels, costs = examples_to_learn(learner, X, y, cost, classes, candidates)
     scale = scale_with(learner, costs, examples.n_rows, labels, examples.candidates)
-    unit, order = check_cost(costs, examples.n_rows, labels, scale), np.arange(examples.n_rows)
+    unit, order = check_cost(costs, examples.n_rows, labels, scale), visiting_order(learner, examples.n_rows)
     run = start_run(learner, examples, labels, costs, NO_ROUNDS._replace(costs=unit), order, scale)
     while run.done < len(run) and not run.at_limit:
         play(learner, run, _PIECE)
@@ -302,10 +304,11 @@ def _play_all(learner: LearnerState, X: Any, y: Any, cost: Any, classes: Any, ca
         mask = run.arrays.given.candidates
 
         def predicted(some: NDArray[np.int64]) -> NDArray[np.int64]:
-            return learner.model_.answer(run.rows.take(some), settings_of(learner), mask[some] if len(mask) else mask)
+            rows = order[some]
+            return learner.model_.answer(run.rows.take(rows), settings_of(learner), mask[rows] if len(mask) else mask)
 
         limited = learner.budget is not None
-        warn_of_unlearned(labels, unit.argmin(axis=1), predicted, on_budget=limited, audits=learner.audits)
+        warn_of_unlearned(labels, unit[order].argmin(axis=1), predicted, on_budget=limited, audits=learner.audits)
 
 
 def has_stopped(learner: LearnerState, run: SimulatedRun) -> bool:
@@ -409,7 +412,7 @@ def fit_new(
         read_examples(learner, X, allow_empty=False)  # an empty X is the mistake, not that y has no labels
     labels = labels_of(y, cost, learner.classes, learner.cost_matrix)
     if not flag("active", active):
-        learn_all(learner, X, y, cost, labels, candidates, sample_weight, scaled=True)
+        learn_all(learner, X, y, cost, labels, candidates, sample_weight, fitting=True)
         return
     if sample_weight is not None:
         raise InputError(

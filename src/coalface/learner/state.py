@@ -48,6 +48,7 @@ class LearnerState(BaseEstimator):
     abstain: Any
     price_of_truth: float | None
     features: Any
+    shuffle: bool
     random_state: Seed
 
     classes_: NDArray[Any]
@@ -189,7 +190,8 @@ def _settings_key(learner: LearnerState) -> tuple[Any, ...]:
     parts = (learner.rule, learner.audits, learner.abstain, learner.budget)
     return (
         *(dict(part if isinstance(part, Mapping) else getattr(part, "__dict__", {"": part})) for part in parts),
-        *(learner.mellowness, learner.price_of_truth, learner.random_state, learner.cost_bounds, learner._bounds),
+        *(learner.mellowness, learner.price_of_truth, learner.shuffle, learner.random_state),
+        *(learner.cost_bounds, learner._bounds),
         *(learner.model if isinstance(learner.model, str) else id(learner.model_), len(learner.classes_)),
     )
 

@@ -33,6 +33,7 @@ from coalface.learner.intake import (
     row_weights,
     rows_by_weight,
     unit_offsets,
+    visiting_order,
 )
 from coalface.learner.monitor import LEAST_SILENCE, warn_if_collapsed
 from coalface.learner.parameters import flat
@@ -102,16 +103,20 @@ def learn_all(
     candidates: Any = None,
     sample_weight: Any = None,
     *,
-    scaled: bool = False,
+    fitting: bool = False,
 ) -> None:
-    """Learn all the given costs: see ``CoalClassifier.partial_fit``; ``scaled`` are weights as in ``fit``."""
+    """Learn all the given costs: see ``CoalClassifier.partial_fit``, or ``fit`` for the weights and order of rows."""
     require_target(y, cost)
     examples, labels, costs = examples_to_learn(learner, X, y, cost, classes, candidates)
-    carried = learner._carried
+    carried, numbers = learner._carried, np.arange(examples.n_rows)
     if sample_weight is not None:
         start = int(np.random.default_rng(own_seed(learner)).integers(STEPS)) if carried is None else carried
-        picked, carried = rows_by_weight(row_weights(sample_weight, examples), start, scaled=scaled)
-        examples, costs = examples.taken(picked), costs[picked]
+        numbers, carried = rows_by_weight(row_weights(sample_weight, examples), start, scaled=fitting)
+    if fitting:
+        numbers = numbers[visiting_order(learner, len(numbers))]
+    if fitting or sample_weight is not None:
+        check_cost(costs, examples.n_rows, labels, CostScale.of(learner.cost_bounds))
+        examples, costs = examples.taken(numbers), costs[numbers]
     learn(learner, examples, labels, Answers(costs))
     learner._carried = carried
     learner._learned_costs = learner._learned_costs or cost is not None
