@@ -45,7 +45,7 @@ from coalface.models.serving import Served, ServedRun
 from coalface.models.values import NO_COSTS, NO_MASK, NO_WEIGHTS, Costs, FeatureEffects, Labels, Mask, Ranged, RunArrays
 
 
-_AGAIN_EVERY, _FORGOTTEN_SHARE = 16, 0.5  # rows between two comparisons on remembered rows, and the weight of these
+_AGAIN_EVERY = 16  # rows between two comparisons on remembered rows
 
 
 def _one_by_one(rows: Rows, rounds: RoundArrays) -> list[tuple[Rows, RoundArrays]]:
@@ -362,6 +362,8 @@ class CommitteeModel(CostModel):
             if isinstance(model, JointModel) and alive:
                 expected = model.expected(own, known[None])[0]
         costs = estimated_costs(np.concatenate(predicted), candidates, known, chances, offset, expected)
+        often = self.state.was_best[: self.n_labels]
+        times *= self.leader_choice.follow(int(np.nanargmin(known + offset)), often)
         self.leader_choice.add(costs, squared_errors(np.concatenate(predicted), known), times)
         if self.remembered.seen % _AGAIN_EVERY == _AGAIN_EVERY - 1:
             self._judge_again()
@@ -372,8 +374,7 @@ class CommitteeModel(CostModel):
         some = self.remembered.some()
         predicted = np.stack(self._predicted(some.rows))
         costs = estimated_costs(predicted, some.candidates, some.answers, some.chances, some.offsets)
-        forgotten = (costs - some.costs.T).mean(axis=1).clip(min=0.0)
-        self.leader_choice.add_forgotten(forgotten, _FORGOTTEN_SHARE * _AGAIN_EVERY)
+        self.leader_choice.add_again(costs.mean(axis=1), some.costs.mean(axis=0), _AGAIN_EVERY)
         if self.leader_choice.fails and not self.leader_choice.alive.all():
             self._call_back()
 

@@ -9,11 +9,14 @@ from coalface.kernels.state import F32, F64, Bool
 
 _SHORTEST_MEMORY, _MEMORY_SHARE = 50.0, 0.5  # rounds remembered: at least so many, and this share of all rounds
 _LEAST_CHANCE = 0.05  # limits the weight of an audited cost, which would otherwise be the noise of one answer
-_TO_LEAD, _TO_LEAD_BY_ERROR, _TO_DROP = 2.5, 4.0, 6.0  # standard deviations of evidence
+_TO_LEAD, _TO_LEAD_BY_ERROR, _TO_DROP = 2.5, 5.0, 6.0  # standard deviations of evidence
+_NO_WORSE = 1.0  # the least evidence of lower cost with which smaller errors decide
 _ROUNDS_TO_LEAD, _ROUNDS_TO_DROP = 30, 300
 _PRIOR_VARIANCE = 1.0  # of a summed difference of costs
 _PRIOR_ERROR = 0.01  # the same of squared errors, whose differences are smaller
-_RECENT = 50.0  # rounds in which a leader that fails is noticed
+_RECENT = 50.0  # rounds in which long runs of one label, and a leader that fails, are noticed
+_RUN_MARGIN = 0.1  # how much oftener than by chance a label may follow itself
+_FORGOTTEN_SHARE = 0.5  # the weight of what a member has forgotten, beside its latest answers
 _ALARM, _LEAST_ALARM = 4.0, 0.02  # standard deviations, and a share of the cost scale
 
 
@@ -30,6 +33,8 @@ class LeaderChoice(NamedTuple):
     error_differences: F64  # (M, M) of squared errors of predicted costs
     error_squares: F64  # (M, M)
     recent: F64  # (1,) the mean cost of the leader's latest answers
+    last_best: NDArray[np.int64]  # (1,) the best label of the latest answered round
+    repeats: F64  # (2,) the share of the latest rounds whose best label was that of the round before; by chance
 
     @classmethod
     def of(cls, n_members: int, leader: int) -> Self:
@@ -37,13 +42,29 @@ class LeaderChoice(NamedTuple):
         pairs = (n_members, n_members)
         sums = [np.zeros(pairs) for _ in range(4)]
         first = [np.zeros(1), np.zeros(1), np.zeros(n_members)]
-        return cls(np.ones(n_members, np.bool_), np.array([leader]), *first, *sums, np.zeros(1))
+        own = [np.zeros(1), np.array([-1]), np.array([0.0, 1.0])]
+        return cls(np.ones(n_members, np.bool_), np.array([leader]), *first, *sums, *own)
+
+    @property
+    def independence(self) -> float:
+        """How much a round tells about other examples: less where labels come in longer runs than by chance."""
+        repeats, by_chance = self.repeats.tolist()
+        return 1.0 if repeats <= by_chance + _RUN_MARGIN else (by_chance + _RUN_MARGIN) / repeats
+
+    def follow(self, best: int, often: NDArray[Any]) -> float:
+        """How much a round counts with this best label, where each label (K,) was best so ``often`` before."""
+        repeated = best == int(self.last_best[0])
+        shares = often / max(float(often.sum()), 1.0)
+        self.last_best[0] = best
+        self.repeats[0] += (float(repeated) - self.repeats[0]) / _RECENT
+        self.repeats[1] = shares @ shares
+        return self.independence if repeated else 1.0
 
     def add(self, costs: F64, errors: F64, times: float = 1.0) -> None:
         """Add what the members' answers cost in one round and how far predictions were off, then choose the leader.
 
-        ``errors`` are mean squared errors of predicted costs. The round counts ``times``: those that are only known
-        because of an audit stand for others that are not known.
+        ``errors`` are mean squared errors of predicted costs. The round counts ``times``: more if it is only known
+        because of an audit and stands for others, less if it tells little about others.
         """
         keep = 1.0 - 1.0 / max(_SHORTEST_MEMORY, _MEMORY_SHARE * self.rounds[0])
         gap, error_gap = costs[:, None] - costs[None, :], errors[:, None] - errors[None, :]
@@ -53,23 +74,26 @@ class LeaderChoice(NamedTuple):
             (self.costs, times * costs, keep),
             (self.differences, times * gap, keep),
             (self.squares, times * times * gap * gap, keep * keep),
-            (self.error_differences, error_gap, keep),
-            (self.error_squares, error_gap * error_gap, keep * keep),
+            (self.error_differences, times * error_gap, keep),
+            (self.error_squares, times * times * error_gap * error_gap, keep * keep),
             (self.recent, costs[self.leader[0]] / _RECENT, 1.0 - 1.0 / _RECENT),
         ):
             total *= kept
             total += more
         self._choose()
 
-    def add_forgotten(self, costs: F64, rounds: float) -> None:
-        """Add how much more the members' answers cost now on rows that they learned before; it stands for ``rounds``.
+    def add_again(self, now: F64, before: F64, rounds: float) -> None:
+        """Add what answers cost now on earlier rows, and ``before`` these rows were learned; it stands for ``rounds``.
 
-        Where all examples of a label come at once, a member that follows the latest answers has the least costs in each
-        round, and has unlearned the other labels.
+        Where labels come in long runs, a member that follows the latest answers has the least costs in each round, and
+        has unlearned the other labels: there, what counts is the cost now. Elsewhere it is what was forgotten.
         """
+        dependent = 1.0 - self.independence
+        costs = dependent * now + (1.0 - dependent) * _FORGOTTEN_SHARE * (now - before).clip(min=0.0)
         gap = costs[:, None] - costs[None, :]
         for total, more in ((self.costs, costs), (self.differences, gap), (self.squares, gap * gap)):
             total += rounds * more
+        self.weight[0] += rounds * dependent
         self._choose()
 
     def _choose(self) -> None:
@@ -80,7 +104,7 @@ class LeaderChoice(NamedTuple):
             against = np.where(self.alive, evidence[leader], -np.inf)
             if against.max() <= _TO_LEAD:
                 by_error = self.error_differences[leader] / np.sqrt(self.error_squares[leader] + _PRIOR_ERROR)
-                against = np.where(against >= 0.0, by_error * (_TO_LEAD / _TO_LEAD_BY_ERROR), -np.inf)
+                against = np.where(against >= _NO_WORSE, by_error * (_TO_LEAD / _TO_LEAD_BY_ERROR), -np.inf)
             if against.max() > _TO_LEAD:
                 self.leader[0] = int(against.argmax())
         if self.rounds[0] >= _ROUNDS_TO_DROP:
