@@ -9,8 +9,8 @@ from coalface.kernels.state import F32, F64, Bool
 
 _SHORTEST_MEMORY, _MEMORY_SHARE = 50.0, 0.5  # rounds remembered: at least so many, and this share of all rounds
 _LEAST_CHANCE = 0.05  # limits the weight of an audited cost, which would otherwise be the noise of one answer
-_TO_LEAD, _TO_LEAD_BY_ERROR, _TO_DROP = 2.5, 5.0, 6.0  # standard deviations of evidence
-_NO_WORSE = 1.0  # the least evidence of lower cost with which smaller errors decide
+_TO_LEAD, _TO_LEAD_BY_ERROR, _TO_DROP = 2.5, 4.0, 6.0  # standard deviations of evidence
+_SIMPLEST = 0  # the member that leads if it costs no more and its errors are clearly smaller
 _ROUNDS_TO_LEAD, _ROUNDS_TO_DROP = 30, 300
 _PRIOR_VARIANCE = 1.0  # of a summed difference of costs
 _PRIOR_ERROR = 0.01  # the same of squared errors, whose differences are smaller
@@ -48,8 +48,8 @@ class LeaderChoice(NamedTuple):
     @property
     def independence(self) -> float:
         """How much a round tells about other examples: less where labels come in longer runs than by chance."""
-        repeats, by_chance = self.repeats.tolist()
-        return 1.0 if repeats <= by_chance + _RUN_MARGIN else (by_chance + _RUN_MARGIN) / repeats
+        repeats, by_chance = float(self.repeats[0]), min(float(self.repeats[1]) + _RUN_MARGIN, 1.0)
+        return 1.0 if repeats <= by_chance else (1.0 - repeats) / (1.0 - by_chance)
 
     def follow(self, best: int, often: NDArray[Any]) -> float:
         """How much a round counts with this best label, where each label (K,) was best so ``often`` before."""
@@ -97,16 +97,17 @@ class LeaderChoice(NamedTuple):
         self._choose()
 
     def _choose(self) -> None:
-        """Let another member lead that costs clearly less, or no more with clearly smaller errors; drop losers."""
+        """Let another member lead that costs clearly less, or the simplest if it only predicts better; drop losers."""
         evidence = self.differences / np.sqrt(self.squares + _PRIOR_VARIANCE)  # that i costs more than j
         if self.rounds[0] >= _ROUNDS_TO_LEAD:
             leader = self.leader[0]
             against = np.where(self.alive, evidence[leader], -np.inf)
-            if against.max() <= _TO_LEAD:
-                by_error = self.error_differences[leader] / np.sqrt(self.error_squares[leader] + _PRIOR_ERROR)
-                against = np.where(against >= _NO_WORSE, by_error * (_TO_LEAD / _TO_LEAD_BY_ERROR), -np.inf)
             if against.max() > _TO_LEAD:
                 self.leader[0] = int(against.argmax())
+            elif against[_SIMPLEST] >= 0.0:
+                spread = np.sqrt(self.error_squares[leader, _SIMPLEST] + _PRIOR_ERROR)
+                if self.error_differences[leader, _SIMPLEST] > _TO_LEAD_BY_ERROR * spread:
+                    self.leader[0] = _SIMPLEST
         if self.rounds[0] >= _ROUNDS_TO_DROP:
             self.alive[evidence[:, self.leader[0]] > _TO_DROP] = False
 
