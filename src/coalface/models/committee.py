@@ -375,7 +375,7 @@ class CommitteeModel(CostModel):
         predicted = np.stack(self._predicted(some.rows))
         costs = estimated_costs(predicted, some.candidates, some.answers, some.chances, some.offsets)
         self.leader_choice.add_again(costs.mean(axis=1), some.costs.mean(axis=0), _AGAIN_EVERY)
-        if self.leader_choice.fails and not self.leader_choice.alive.all():
+        if self.leader_choice.misses_others:
             self._call_back()
 
     def _call_back(self) -> None:

@@ -14,8 +14,8 @@ _SIMPLEST = 0  # the member that leads if it costs no more and its errors are cl
 _ROUNDS_TO_LEAD, _ROUNDS_TO_DROP = 30, 300
 _PRIOR_VARIANCE = 1.0  # of a summed difference of costs
 _PRIOR_ERROR = 0.01  # the same of squared errors, whose differences are smaller
-_RECENT = 50.0  # rounds in which long runs of one label, and a leader that fails, are noticed
-_RUN_MARGIN = 0.1  # how much oftener than by chance a label may follow itself
+_RECENT, _RUN_MEMORY = 50.0, 100.0  # rounds in which a leader that fails, and long runs of one label, are noticed
+_LONG_RUNS = 2.5  # standard deviations of the share of rounds that repeat the label before
 _FORGOTTEN_SHARE = 0.5  # the weight of what a member has forgotten, beside its latest answers
 _ALARM, _LEAST_ALARM = 4.0, 0.02  # standard deviations, and a share of the cost scale
 
@@ -48,15 +48,16 @@ class LeaderChoice(NamedTuple):
     @property
     def independence(self) -> float:
         """How much a round tells about other examples: less where labels come in longer runs than by chance."""
-        repeats, by_chance = float(self.repeats[0]), min(float(self.repeats[1]) + _RUN_MARGIN, 1.0)
-        return 1.0 if repeats <= by_chance else (1.0 - repeats) / (1.0 - by_chance)
+        repeats, by_chance = self.repeats.tolist()
+        excess = repeats - by_chance - _LONG_RUNS * np.sqrt(by_chance * max(1.0 - by_chance, 0.0) / (2.0 * _RUN_MEMORY))
+        return 1.0 if excess <= 0.0 else float(1.0 - excess / (1.0 - by_chance))
 
     def follow(self, best: int, often: NDArray[Any]) -> float:
         """How much a round counts with this best label, where each label (K,) was best so ``often`` before."""
         repeated = best == int(self.last_best[0])
         shares = often / max(float(often.sum()), 1.0)
         self.last_best[0] = best
-        self.repeats[0] += (float(repeated) - self.repeats[0]) / _RECENT
+        self.repeats[0] += (float(repeated) - self.repeats[0]) / _RUN_MEMORY
         self.repeats[1] = shares @ shares
         return self.independence if repeated else 1.0
 
@@ -98,9 +99,8 @@ class LeaderChoice(NamedTuple):
 
     def _choose(self) -> None:
         """Let another member lead that costs clearly less, or the simplest if it only predicts better; drop losers."""
-        evidence = self.differences / np.sqrt(self.squares + _PRIOR_VARIANCE)  # that i costs more than j
+        evidence, leader = self._evidence, self.leader[0]
         if self.rounds[0] >= _ROUNDS_TO_LEAD:
-            leader = self.leader[0]
             against = np.where(self.alive, evidence[leader], -np.inf)
             if against.max() > _TO_LEAD:
                 self.leader[0] = int(against.argmax())
@@ -112,11 +112,19 @@ class LeaderChoice(NamedTuple):
             self.alive[evidence[:, self.leader[0]] > _TO_DROP] = False
 
     @property
-    def fails(self) -> bool:
-        """Whether the leader's latest answers cost clearly more than its answers before."""
+    def _evidence(self) -> F64:
+        """The evidence (M, M) that member i costs more than member j, in standard deviations."""
+        return np.asarray(self.differences / np.sqrt(self.squares + _PRIOR_VARIANCE))
+
+    @property
+    def misses_others(self) -> bool:
+        """Whether members were dropped, and one costs less, or the leader's latest answers cost more than before."""
+        if self.alive.all():
+            return False
         usual = float(self.mean_costs[self.leader[0]])
         deviation = np.sqrt(usual * max(1.0 - usual, 0.0) / (2.0 * _RECENT))
-        return bool(self.recent[0] > usual + _ALARM * deviation + _LEAST_ALARM)
+        fails = self.recent[0] > usual + _ALARM * deviation + _LEAST_ALARM
+        return bool(fails or self._evidence[self.leader[0], ~self.alive].max() > _TO_LEAD)
 
     def call_back(self) -> None:
         """Let the members that were dropped learn and be compared again, from equal to the leader on."""
