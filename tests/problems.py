@@ -59,16 +59,16 @@ def matrix_costs(cost, seed=0):
 def trained(seed=0, n_labels=4, n=60, **params):
     """A learner that has been through a short run, as published but for ``params``, and rows it has not seen."""
     X, cost = dense_problem(seed, n_labels, n + 20)
-    learner = CoalClassifier.as_published(classes=range(n_labels), **{"rule__warm_up": 2, **params})
+    learner = CoalClassifier.as_published(classes=range(n_labels), **{"rule__warm_up": 2, "shuffle": False, **params})
     low, high = learner.cost_bounds
     simulate(learner, X[:n], np.clip(low + (high - low) * cost[:n].astype(np.float64), low, high))
     return learner, X[n:]
 
 
 def exact_learner(classes=None, **params):
-    """COAL with exact ranges, as Algorithm 1 has it; ``params`` may be nested, such as ``model__oracle``."""
+    """COAL with exact ranges, as Algorithm 1 has it, on rows in the order given; ``params`` may be nested."""
     rule = Coal(width_scale=1.0, in_turn=False)
-    learner = CoalClassifier(classes, model=ExactModel(), rule=rule, mellowness=1.0, audits=None)
+    learner = CoalClassifier(classes, model=ExactModel(), rule=rule, mellowness=1.0, audits=None, shuffle=False)
     return learner.set_params(**params)
 
 

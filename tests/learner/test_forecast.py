@@ -65,7 +65,7 @@ def test_the_interval_narrows_and_the_end_lies_within_it():
 def test_the_history_has_the_counts_at_marked_rounds_however_they_were_reached(tmp_path):
     X, cost = dense_problem(1, 5, 100)
     ledger = MemoryLedger()
-    learners = [CoalClassifier(range(5), model="online") for _ in range(3)]
+    learners = [CoalClassifier(range(5), model="online", shuffle=False) for _ in range(3)]
     counts = []
     for i in range(100):
         learners[0].record_to(ledger) if i == 0 else None

@@ -56,7 +56,7 @@ def assert_parity(X, costs, *, rtol=1e-5, candidates=None, **params):
 
 def test_as_published_leaves_nothing_that_decides_to_the_defaults():
     assert {"variant", *AS_PUBLISHED} == set(Coal().get_params()), "say what a new parameter was in the paper"
-    of_the_problem = {"classes", "cost_matrix", "cost_bounds", "random_state", "features"}
+    of_the_problem = {"classes", "cost_matrix", "cost_bounds", "shuffle", "random_state", "features"}
     published = CoalClassifier.as_published()
     model = {"accumulator": "adax", "sensitivity": "shadow", "fit_intercept": True, "interactions": None}
     assert published.model.get_params() == {**model, "learning_rate": 0.5, "device": "cpu"}

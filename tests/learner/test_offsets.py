@@ -70,7 +70,9 @@ def test_a_constant_added_to_all_offsets_of_a_row_changes_nothing(model):
 def test_the_compiled_run_the_interview_and_the_loop_of_ask_and_tell_are_the_same(model):
     X, cost, offset = problem()
     price = np.array([3.0, 1.0, 2.0, 1.0])
-    looped, interviewed, simulated = (CoalClassifier(LABELS, model=model, rule=Coal(warm_up=3)) for _ in range(3))
+    looped, interviewed, simulated = (
+        CoalClassifier(LABELS, model=model, rule=Coal(warm_up=3), shuffle=False) for _ in range(3)
+    )
     asked = questions(looped, X, cost, offset, price)
     interviewed.interview(X, lambda i, label: cost[i, LABELS.index(label)], offset=offset, asking_price=price)
     simulate(simulated, X, cost, offset=offset, asking_price=price)

@@ -90,6 +90,7 @@ def test_the_parameters_are_restored(tmp_path):
         "mellowness": 0.5,
         "cost_bounds": (0.0, 2.0),
         "audits": Audits(0.125, by="loss"),
+        "shuffle": False,
         "random_state": 9,
         "budget": {"over": 1000, "costs": 100.0},
         "abstain": Abstain(0.5, label="ask a human"),

@@ -173,9 +173,9 @@ def stacked(rows: Sequence[Rows]) -> Rows:
     lengths = np.concatenate([[0], *(np.diff(one.indptr) for one in rows)])
     return Rows(
         np.cumsum(lengths, dtype=np.int64),
-        np.concatenate([one.columns for one in rows]),
-        np.concatenate([one.values for one in rows]),
-        max(one.width for one in rows),
+        np.concatenate([np.zeros(0, np.int32), *(one.columns for one in rows)]),
+        np.concatenate([np.zeros(0, np.float32), *(one.values for one in rows)]),
+        max((one.width for one in rows), default=0),
     )
 
 

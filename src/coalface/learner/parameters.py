@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from coalface.data.costs import CostScale
-from coalface.data.numbers import finite_number
+from coalface.data.numbers import finite_number, flag
 from coalface.errors import InputError, shortened
 from coalface.kernels.codes import PASSIVE, PRINTED
 from coalface.kernels.state import Settings

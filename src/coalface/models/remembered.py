@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from coalface.data.rows import Rows, stacked
 from coalface.errors import FileFormatError
-from coalface.models.model_arrays import widened
+from coalface.models.model_arrays import copy_saved, widened
 from coalface.models.values import Costs, Mask
 
 _CAPACITY = 256
 _AGAIN = 32  # rows that are compared at a time
+_DAMAGED = "The rows that the committee remembers are damaged. Restore a copy."
 _ARRAYS = ("answers", "candidates", "chances", "offsets", "costs")
 
 
@@ -82,15 +83,22 @@ class RememberedRows:
         return {"facts": facts, **parts, **{name: array[: len(self)] for name, array in self.arrays.items()}}
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Restore what ``saved`` returned."""
-        try:
-            seen, width = arrays["facts"].tolist()
-            rows = Rows(arrays["indptr"], arrays["columns"], arrays["values"], width)
-            self._rows = [rows.between(i, i + 1) for i in range(len(rows))]
-            for name, array in self.arrays.items():
-                array[: len(rows)] = arrays[name]
-        except (KeyError, ValueError, IndexError) as problem:
-            raise FileFormatError("The rows that the committee remembers are damaged. Restore a copy.") from problem
+        """Restore what ``saved`` returned; a FileFormatError if it is damaged."""
+        facts = np.zeros(2, np.int64)
+        copy_saved(arrays, {"facts": facts})
+        seen, width = facts.tolist()
+        n_rows = min(max(seen, 0), _CAPACITY)
+        indptr = np.zeros(n_rows + 1, np.int64)
+        copy_saved(arrays, {"indptr": indptr, **{name: array[:n_rows] for name, array in self.arrays.items()}})
+        n_values = max(int(indptr[-1]), 0)
+        columns, values = np.zeros(n_values, np.int32), np.zeros(n_values, np.float32)
+        if seen < 0 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
+            raise FileFormatError(_DAMAGED)
+        copy_saved(arrays, {"columns": columns, "values": values})
+        if ((columns < 0) | (columns >= width)).any():
+            raise FileFormatError(_DAMAGED)
+        rows = Rows(indptr, columns, values, width)
+        self._rows = [rows.between(i, i + 1) for i in range(n_rows)]
         self.seen = seen
 
 

@@ -144,7 +144,7 @@ class LinearMap(FeatureMap):
     """
 
     memory_rule = "X must have few enough features for 2 x labels x features^2 bytes to fit into memory"
-    memory_remedy = "Project X to fewer features, or use CoalClassifier."
+    memory_remedy = "Project X to fewer features, or use model='online'."
 
     def __init__(self, unit: float = _NO_UNIT, arrays: HostArrays = _HOST) -> None:
         self.unit = np.full(1, unit, np.float32)
