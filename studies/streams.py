@@ -1,8 +1,8 @@
 """The default learner on streams that cannot be shuffled, beside each of its members alone.
 
-Rows come in the order of the stream and are told one after another, with all costs. At ten moments of the last half, each
-learner predicts held-out rows of the present world: of the labels seen so far, with the labels that are right now. "stream" is
-the cost of the predictions that were made for each row before it was told.
+Rows come in the order of the stream and are told one after another, with all costs. At ten moments of the last half,
+each learner predicts held-out rows of the present world: of the labels seen so far, with the labels that are right now.
+"stream" is the cost of the predictions that were made for each row before it was told.
 
     python studies/streams.py --seeds 3      every stream, into studies/streams/streams.csv
 """
@@ -153,7 +153,7 @@ def main() -> None:
 
 
 def summary(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """For each stream, the mean costs of the default and of the best single member, on held-out rows and in the stream."""
+    """For each stream, the mean costs of the default and of the best member, on held-out rows and in the stream."""
     found = []
     for name in dict.fromkeys(row[0] for row in rows):
         mean = {line: np.mean([row[3:5] for row in rows if row[:2] == (name, line)], axis=0) for line in LINES}

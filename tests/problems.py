@@ -126,6 +126,7 @@ def ask_and_tell_in_batches(learner, X, cost, batch, candidates=None):
 
 def cut_in_two(learner, X, cost, file, go_on=simulate):
     """A run in one, and the same run cut in two by save and load; ``go_on`` runs its second half."""
+    learner = clone(learner).set_params(shuffle=False)
     whole, first, kind = clone(learner), clone(learner), type(learner)
     simulate(whole, X, cost)
     simulate(first, X[:50], cost[:50])

@@ -253,6 +253,7 @@ BAD_PARAMETERS = [
     ("features", ["words", None, 3, ["text"]], "features must be 'auto', 'minilm', an Encoder, or a function"),
     ("rule__miss_rate", [-0.1, 1.5, NAN, [0.5]], "miss_rate must be a finite number"),
     ("rule__alike", [0, 1.5, NAN, "x", [0.5]], "alike must be a finite number greater than 0 and at most 1"),
+    ("shuffle", [None, "yes", 2], "shuffle must be True or False"),
     ("price_of_truth", [0, -1, NAN, INF, "x", [1.0]], "price_of_truth must be a finite number greater than 0"),
     ("cost_bounds", [(1, 0), (0, 0), (0, INF), (NAN, 1), 3, None, "ab", (0, 1, 2), (-1.7e308, 1.7e308)], "cost_bounds"),
 ]

@@ -34,7 +34,7 @@ def budgets(draw, over=lengths):
 
 def learner_with(n_labels, budget, **params):
     return CoalClassifier.as_published(
-        classes=range(n_labels), budget=budget, **{"rule__warm_up": 3, **LEARNER, **params}
+        classes=range(n_labels), budget=budget, **{"rule__warm_up": 3, "shuffle": False, **LEARNER, **params}
     )
 
 

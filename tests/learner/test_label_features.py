@@ -18,7 +18,7 @@ def examples(n=60, seed=0):
 
 
 def learner(**others):
-    return CoalClassifier(LABELS, model="shared", **others)
+    return CoalClassifier(LABELS, model="shared", shuffle=False, **others)
 
 
 def as_mappings(features):

@@ -44,7 +44,8 @@ def test_it_predicts_what_scikit_learns_ridge_predicts():
 def test_a_simulated_run_equals_asking_and_telling_row_by_row(in_turn):
     X, cost = dense_problem(3, 4)
     ours, theirs = (
-        CoalClassifier(range(4), model="ridge", rule=Coal(in_turn=in_turn), audits=Audits(0.2), shuffle=False) for _ in range(2)
+        CoalClassifier(range(4), model="ridge", rule=Coal(in_turn=in_turn), audits=Audits(0.2), shuffle=False)
+        for _ in range(2)
     )
     simulate(ours, X, cost)
     assert state_of(ask_and_tell(theirs, X, cost)) == state_of(ours)
@@ -54,7 +55,7 @@ def test_a_simulated_run_equals_asking_and_telling_row_by_row(in_turn):
 @pytest.mark.parametrize("model", [RidgeModel(), RidgeModel(0.3, fit_intercept=False)], ids=str)
 def test_a_run_cut_in_two_by_save_and_load_equals_the_run_in_one(tmp_path, model):
     X, cost = dense_problem(1, 4)
-    learner = CoalClassifier(["a", "b", "c", ""], audits=Audits(0.3), model=model, shuffle=False)
+    learner = CoalClassifier(["a", "b", "c", ""], audits=Audits(0.3), model=model)
     whole, second = cut_in_two(learner, X, cost, tmp_path / "model")
     assert state_of(second) == state_of(whole)
 

@@ -25,7 +25,8 @@ def noisy(seed, n, n_labels=3, n_features=4):
 
 def auditing(n_labels=3, **params):
     rule, audits = Coal(warm_up=2), Audits(0.2)
-    learner = CoalClassifier(range(n_labels), rule=rule, mellowness=0.001, audits=audits, model="online")
+    params = {"model": "online", "shuffle": False, **params}
+    learner = CoalClassifier(range(n_labels), rule=rule, mellowness=0.001, audits=audits)
     return learner.set_params(**params)  # any model would do: this one is fast
 
 

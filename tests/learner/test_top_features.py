@@ -71,7 +71,10 @@ def test_a_forest_counts_its_splits():
 def test_a_committee_has_those_of_its_leader():
     words, costs_of_words = sparse_problem(1, 3)
     X, cost = linear_problem()
-    alone, joined = CoalClassifier(LABELS).fit(words, cost=costs_of_words), CoalClassifier(LABELS).fit(X, cost=cost)
+    alone, joined = (
+        CoalClassifier(LABELS).fit(words, cost=costs_of_words),
+        CoalClassifier(LABELS).fit(X[:25], cost=cost[:25]),
+    )
     assert [one.name for one in (*alone.committee_, *joined.committee_) if one.leads] == ["online", "forest"]
     assert {one.unit for one in top_features(alone, "fly")} == {"cost"}
     assert {one.unit for one in top_features(joined, "fly")} == {"share of splits"}

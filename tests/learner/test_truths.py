@@ -35,7 +35,7 @@ def problem(seed=0, n=120):
 
 
 def learner_with(price, **params):
-    learner = CoalClassifier(classes=range(K), cost_matrix=MATRIX, price_of_truth=price)
+    learner = CoalClassifier(classes=range(K), cost_matrix=MATRIX, price_of_truth=price, shuffle=False)
     return learner.set_params(**{"rule__warm_up": 3, **params})
 
 

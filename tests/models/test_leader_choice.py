@@ -255,8 +255,8 @@ def test_members_that_were_dropped_are_missed_when_the_leader_begins_to_fail():
     choice, missed = with_one_dropped(0), []
     recent = float(choice.recent[0])
     for _ in range(60):
-        choice.add(np.full(3, 0.6), NO_ERRORS)
-        recent = 0.98 * recent + 0.02 * 0.6
+        choice.add(np.ones(3), NO_ERRORS)
+        recent = 0.98 * recent + 0.02
         usual = choice.mean_costs[choice.leader[0]]
         missed.append(choice.misses_others)
         assert missed[-1] == (recent > usual + 4 * np.sqrt(usual * (1 - usual) / 100) + 0.02)

@@ -9,7 +9,7 @@ from coalface.errors import FileFormatError
 from coalface.models.remembered import RememberedRows
 
 from ..problems import dense_problem, state_of
-from .committees import K, NAMES, NAN, auto, begun, names_of
+from .committees import NAMES, NAN, K, auto, begun, names_of
 
 CAPACITY = 256
 
@@ -84,7 +84,9 @@ def test_what_is_saved_is_restored_exactly_and_goes_on_alike(n_rows):
         assert equal(again, remembered)
         add(remembered, number)
         add(again, number)
-    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(again.some()[1:], remembered.some()[1:], strict=True))
+    assert all(
+        np.array_equal(a, b, equal_nan=True) for a, b in zip(again.some()[1:], remembered.some()[1:], strict=True)
+    )
 
 
 def test_a_label_that_is_added_has_no_answers_and_is_a_candidate():

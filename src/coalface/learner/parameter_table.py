@@ -110,6 +110,8 @@ PARAMETERS: tuple[Parameter, ...] = (
         above=True,
         none=math.inf,
     ),
-    Parameter("random_state", "seed of the order of rows, of audits and of forests", 0, kind=int, field="seed", least=0),
+    Parameter(
+        "random_state", "seed of the order of rows, of audits and of forests", 0, kind=int, field="seed", least=0
+    ),
     *LINEAR_PARAMETERS,
 )

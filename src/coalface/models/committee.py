@@ -44,7 +44,6 @@ from coalface.models.round_arrays import answer_chances, one_round
 from coalface.models.serving import Served, ServedRun
 from coalface.models.values import NO_COSTS, NO_MASK, NO_WEIGHTS, Costs, FeatureEffects, Labels, Mask, Ranged, RunArrays
 
-
 _AGAIN_EVERY = 16  # rows between two comparisons on remembered rows
 
 
@@ -367,7 +366,8 @@ class CommitteeModel(CostModel):
         self.leader_choice.add(costs, squared_errors(np.concatenate(predicted), known), times)
         if self.remembered.seen % _AGAIN_EVERY == _AGAIN_EVERY - 1:
             self._judge_again()
-        self.remembered.add(row, known, candidates, chances, offset, costs)
+        counted = np.where(np.isnan(known), 1.0, chances)  # the others have no meaning, and a ledger does not keep them
+        self.remembered.add(row, known, candidates, counted, offset, costs)
 
     def _judge_again(self) -> None:
         """Count what the members have forgotten of earlier rows; if the leader fails, call back those that left."""

@@ -40,10 +40,20 @@ class LeaderChoice(NamedTuple):
     def of(cls, n_members: int, leader: int) -> Self:
         """The choice before the first round."""
         pairs = (n_members, n_members)
-        sums = [np.zeros(pairs) for _ in range(4)]
-        first = [np.zeros(1), np.zeros(1), np.zeros(n_members)]
-        own = [np.zeros(1), np.array([-1]), np.array([0.0, 1.0])]
-        return cls(np.ones(n_members, np.bool_), np.array([leader]), *first, *sums, *own)
+        return cls(
+            alive=np.ones(n_members, np.bool_),
+            leader=np.array([leader]),
+            rounds=np.zeros(1),
+            weight=np.zeros(1),
+            costs=np.zeros(n_members),
+            differences=np.zeros(pairs),
+            squares=np.zeros(pairs),
+            error_differences=np.zeros(pairs),
+            error_squares=np.zeros(pairs),
+            recent=np.zeros(1),
+            last_best=np.array([-1]),
+            repeats=np.array([0.0, 1.0]),
+        )
 
     @property
     def independence(self) -> float:

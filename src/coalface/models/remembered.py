@@ -78,7 +78,7 @@ class RememberedRows:
     def saved(self) -> dict[str, NDArray[Any]]:
         """The arrays of a file."""
         rows = stacked(self._rows)
-        parts = {"indptr": rows.indptr, "columns": rows.columns, "values": rows.values}
+        parts: dict[str, NDArray[Any]] = {"indptr": rows.indptr, "columns": rows.columns, "values": rows.values}
         facts = np.array([self.seen, rows.width], np.int64)
         return {"facts": facts, **parts, **{name: array[: len(self)] for name, array in self.arrays.items()}}
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coalface.data import Rows
+from coalface.data import Rows, stacked
 from coalface.errors import InputError
 from coalface.structured.feature_columns import FeatureColumns, decision_row
 from coalface.structured.policy_choice import PolicyChoice

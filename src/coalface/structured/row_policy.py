@@ -3,7 +3,6 @@
 After examples that failed, it goes back to its checkpoint before them.
 """
 
-from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple
 
