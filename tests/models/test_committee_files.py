@@ -30,7 +30,7 @@ STATES = {"undecided": undecided, "alone": lone, "in full": full}
 def recorded_again(learner):
     """A replay of what a learner with the same answers would have recorded."""
     ledger = MemoryLedger()
-    again = CoalClassifier(range(K)).record_to(ledger)
+    again = auto().record_to(ledger)
     if names_of(learner) == NAMES:
         X, cost = dense_problem(1, K, 60)
         simulate(again, X, cost)

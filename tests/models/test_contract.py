@@ -224,7 +224,7 @@ class TestContract:
         X = csr_array((rows.values, rows.columns, rows.indptr), (len(rows), rows.width))
         spec = clone(model)
         learner, by_hand = (
-            CoalClassifier(classes=list("abc"), model=clone(spec), mellowness=1.0, rule=Coal(warm_up=3))
+            CoalClassifier(classes=list("abc"), model=clone(spec), mellowness=1.0, rule=Coal(warm_up=3), shuffle=False)
             for _ in range(2)
         )
         learner.record_to(ledger := MemoryLedger())
