@@ -115,7 +115,7 @@ def learn_all(
     if fitting:
         numbers = numbers[visiting_order(learner, len(numbers))]
     if fitting or sample_weight is not None:
-        check_cost(costs, examples.n_rows, labels, CostScale.of(learner.cost_bounds))
+        check_cost(costs, examples.n_rows, labels, scale_of(learner))
         examples, costs = examples.taken(numbers), costs[numbers]
     learn(learner, examples, labels, Answers(costs))
     learner._carried = carried
