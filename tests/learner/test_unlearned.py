@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from coalface import Audits, Coal, CoalClassifier
-from coalface.errors import UnlearnedWarning
+from coalface.errors import DoubtfulDataWarning, UnlearnedWarning
 
 
 def imbalanced(n, share, seed=0):
@@ -50,3 +50,19 @@ def test_there_is_no_warning_where_it_is_learned():
         warnings.simplefilter("error")
         learner = CoalClassifier(model="online", audits="loss").fit(X, y, active=True)
     assert "fraud" in learner.predict(X)
+
+
+def test_a_stream_in_long_runs_of_one_label_is_noticed_once():
+    X, y = np.random.default_rng(0).normal(size=(90, 3)), np.repeat(["cat", "dog", "owl"], 30)
+    learner = CoalClassifier(["cat", "dog", "owl"], model="online")
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", DoubtfulDataWarning)
+        for start in range(0, 90, 10):
+            learner.partial_fit(X[start : start + 10], y[start : start + 10])
+    assert "30 rows in a row had the best label 'cat'" in str(found[0].message)
+    assert len(found) == 1
+    told = CoalClassifier(["cat", "dog", "owl"], model="online")
+    with pytest.warns(DoubtfulDataWarning, match="in a row"):
+        told.tell(X, (y[:, None] != told.begin().classes_).astype(float))
+    order = np.random.default_rng(1).permutation(90)
+    CoalClassifier(model="online").partial_fit(X[order], y[order], classes=["cat", "dog", "owl"])  # silent

@@ -8,8 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coalface.data.costs import CostScale
+from coalface.data.label_runs import LabelRuns, cheapest_labels
 from coalface.data.numbers import finite_number
-from coalface.errors import CollapseWarning, InputError, UnansweredWarning, UnlearnedWarning, listed, warn_user
+from coalface.errors import (
+    CollapseWarning,
+    DoubtfulDataWarning,
+    InputError,
+    UnansweredWarning,
+    UnlearnedWarning,
+    listed,
+    warn_user,
+)
 from coalface.kernels.state import (
     AUDITS,
     EXAMPLES_QUERIED,
@@ -234,6 +243,23 @@ def warn_if_unanswered(learner: LearnerState, among: Mask | None = None) -> None
             f"No cost of {listed(learner.classes_[silent].tolist())} was ever answered, so it counts as the middle of "
             "cost_bounds in predictions. Tell the learner some of these costs.",
             UnansweredWarning,
+        )
+
+
+def warn_of_long_run(learner: LearnerState, known: NDArray[np.float32]) -> None:
+    """Warn once if the same label was best in a longer run of rows than chance; ``known`` are the next costs told.
+
+    >>> from coalface import CoalClassifier
+    >>> learner = CoalClassifier(["walk", "fly"]).begin()
+    >>> warn_of_long_run(learner, np.tile(np.array([[0.0, 1.0]], np.float32), (30, 1)))
+    """
+    learner._labels = runs = learner._labels or LabelRuns()
+    runs.add(cheapest_labels(known))
+    if (run := runs.long_run()) is not None and first_time(learner, "long run"):
+        warn_user(
+            f"{run.length:,} rows in a row had the best label {learner.classes_[run.label].item()!r}, so the learner "
+            "may forget the others meanwhile. Shuffle the rows, or call fit, which does.",
+            DoubtfulDataWarning,
         )
 
 

@@ -12,6 +12,7 @@ from coalface.data.costs import Bounds, CostScale
 from coalface.data.encoding.choice import check_features
 from coalface.data.encoding.encoder import Encoder
 from coalface.data.input_ranges import InputRanges
+from coalface.data.label_runs import LabelRuns
 from coalface.data.labels import label_array, with_abstaining
 from coalface.data.targets import first_labels
 from coalface.errors import CoalfaceError, InputError, shortened
@@ -25,7 +26,7 @@ from coalface.sklearn_base import NotFittedError as SklearnNotFittedError
 
 _BEGIN_LOCK = RLock()
 _PRIVATE = (  # attributes that fit forgets
-    *("_recorder", "_begun_with", "_said", "_learned_costs", "_carried", "_inputs", "_bounds", "_told"),
+    *("_recorder", "_begun_with", "_said", "_learned_costs", "_carried", "_inputs", "_bounds", "_told", "_labels"),
 )
 LEARNED_WITH = ("cost_bounds", "model")  # parameters that affect replay, whatever the model
 
@@ -62,6 +63,7 @@ class LearnerState(BaseEstimator):
     _begun_with: Mapping[str, Any] = MappingProxyType({})  # parameters that must stay as they were then
     _said: frozenset[str] = frozenset()  # warnings that are given once
     _carried: int | None = None  # of the weights of rows: see ``rows_by_weight``
+    _labels: LabelRuns | None = None  # the runs of labels that were told
     _inputs: InputRanges | None = None
     _learned_costs: bool = False  # whether ``fit`` or ``partial_fit`` learned costs, not class labels
     _bounds: Bounds | None = None  # of "auto", as far as they are known

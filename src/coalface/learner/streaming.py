@@ -19,6 +19,7 @@ from coalface.data.streams.blocks import open_blocks, stream_format
 from coalface.data.streams.contract import BLOCK_ROWS, Blocks
 from coalface.data.streams.line_source import Position
 from coalface.errors import DoubtfulDataWarning, FileFormatError, InputError
+from coalface.learner.monitor import first_time
 from coalface.learner.named_learner import NamedLearner
 from coalface.learner.state import own_seed
 from coalface.long_work import LongWork
@@ -91,7 +92,7 @@ class Training:
                     placed = placed.subset(self._order(blocks.n_rows, len(block)))
                 warned = runs.long_run() is not None
                 runs.add(cheapest_labels(placed.cost))
-                if not warned and (run := runs.long_run()) is not None:
+                if not warned and (run := runs.long_run()) is not None and first_time(named.learner, "long run"):
                     _warn_of_long_run(blocks.source, named.classes[run.label].item(), run.length)
                 some_known |= self._learn(placed)
                 self.progress(*blocks.progress, blocks.n_rows)

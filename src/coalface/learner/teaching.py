@@ -35,7 +35,7 @@ from coalface.learner.intake import (
     unit_offsets,
     visiting_order,
 )
-from coalface.learner.monitor import LEAST_SILENCE, warn_if_collapsed
+from coalface.learner.monitor import LEAST_SILENCE, warn_if_collapsed, warn_of_long_run
 from coalface.learner.parameters import flat
 from coalface.learner.predicting import costs_given
 from coalface.learner.state import (
@@ -89,7 +89,9 @@ def tell(learner: LearnerState, X: Any, given: Answers, candidates: Any = None) 
         cost = with_costs_of(codes, truth_costs(learner), told)
     elif cost is None:
         raise InputError("cost must have two dimensions (examples, labels), got None. Pass it, or truth=labels.")
-    learn(learner, examples, learner.classes_, Answers(cost, asked, codes, offset, late=given.late))
+    known = learn(learner, examples, learner.classes_, Answers(cost, asked, codes, offset, late=given.late))
+    if len(known) > 1 and not given.late:
+        warn_of_long_run(learner, known)
     if learner.model_.state.counters[SILENT_ROUNDS] >= LEAST_SILENCE:
         warn_if_collapsed(learner)
 
@@ -117,7 +119,9 @@ def learn_all(
     if fitting or sample_weight is not None:
         check_cost(costs, examples.n_rows, labels, scale_of(learner))
         examples, costs = examples.taken(numbers), costs[numbers]
-    learn(learner, examples, labels, Answers(costs))
+    known = learn(learner, examples, labels, Answers(costs))
+    if sample_weight is None:  # which repeats rows
+        warn_of_long_run(learner, known)
     learner._carried = carried
     learner._learned_costs = learner._learned_costs or cost is not None
     warn_if_collapsed(learner)
@@ -137,8 +141,11 @@ def examples_to_learn(
     return examples, labels, costs
 
 
-def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answers: Answers) -> None:
-    """Check the answers, write them to the ledger, then learn them; a failed check changes nothing."""
+def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answers: Answers) -> NDArray[np.float32]:
+    """Check the answers, write them to the ledger, then learn them; a failed check changes nothing.
+
+    Returns the known costs (n, K), scaled to [0, 1].
+    """
     rows, n_rows, truth, served = examples.rows, examples.n_rows, answers.truth, answers.served
     begun, recorder, late, cost = "model_" in vars(learner), learner._recorder, answers.late, answers.cost
     settings = settings_of(ready(learner)) if begun else first_settings(learner, labels)
@@ -175,6 +182,7 @@ def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answe
             if recorder is not None:
                 recorder.incomplete = True
             raise
+    return unit
 
 
 def all_params(learner: LearnerState) -> dict[str, Any]:
