@@ -27,7 +27,7 @@ SETTINGS = [
 
 
 def learner_with(n_labels, **params):
-    learner = CoalClassifier(classes=range(n_labels), rule=Coal(warm_up=3), model="online")
+    learner = CoalClassifier(classes=range(n_labels), rule=Coal(warm_up=3), model="online", shuffle=False)
     return learner.set_params(**{"rule__variant": params.pop("rule", "coal"), **params})
 
 
@@ -107,11 +107,11 @@ def test_an_interrupted_run_goes_on_with_the_next_batch():
 
 def test_a_run_in_batches_stops_after_the_first_batch_with_too_little_to_save():
     X, cost = [[1.0, 0.0], [0.0, 1.0]] * 1000, [[0.0, 1.0], [1.0, 0.0]] * 1000
-    learner = CoalClassifier(classes=["a", "b"], rule=Coal(alike=None))
+    learner = CoalClassifier(classes=["a", "b"], rule=Coal(alike=None), shuffle=False)
     curve = simulate(learner, X, cost, batch=50, stop_saving=0.2)
     assert curve.stopped
     assert curve.rounds[-1] % 50 == 0
-    again = CoalClassifier(classes=["a", "b"], rule=Coal(alike=None))
+    again = CoalClassifier(classes=["a", "b"], rule=Coal(alike=None), shuffle=False)
     for start in range(0, 2000, 50):
         ask_and_tell_in_batches(again, np.array(X[start : start + 50]), np.array(cost[start : start + 50]), 50)
         if again.should_stop(0.2):

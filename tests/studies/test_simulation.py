@@ -50,7 +50,7 @@ SETTINGS = [  # what differs from the published ones
 
 
 def learner_with(n_labels, **params):
-    return CoalClassifier.as_published(classes=range(n_labels), **{"rule__warm_up": 3, **params})
+    return CoalClassifier.as_published(classes=range(n_labels), **{"rule__warm_up": 3, **params, "shuffle": False})
 
 
 @pytest.mark.parametrize("params", SETTINGS, ids=str)
