@@ -25,7 +25,8 @@ def params_for(problem: Problem, rule: str) -> dict[str, Any]:
 
 
 def learner_for(problem: Problem, rule: str) -> CoalClassifier:
-    return CoalClassifier.as_published(classes=problem.train.classes, **params_for(problem, rule))
+    """A learner that visits rows in the order of their file, as Vowpal Wabbit does."""
+    return CoalClassifier.as_published(classes=problem.train.classes, shuffle=False, **params_for(problem, rule))
 
 
 def compile_kernels(problem: Problem, rule: str) -> None:

@@ -75,7 +75,7 @@ def test_simulate_asks_in_batches(calls, capsys):
     command = "simulate calls.csv --label kind --test test.csv --json --no-shuffle --batch 20 --alike 0.9"
     code, out, _ = run(capsys, command)
     train, test = read_dataset("calls.csv", label="kind"), read_dataset("test.csv", label="kind")
-    learner = CoalClassifier(classes=train.classes, rule=Coal(alike=0.9))
+    learner = CoalClassifier(classes=train.classes, rule=Coal(alike=0.9), shuffle=False)
     curve = simulate(learner, train.X, train.cost, X_test=test.X, cost_test=test.cost, batch=20)
     assert (code, json.loads(out)["costs_queried"]) == (0, curve.costs_queried.tolist())
 

@@ -178,7 +178,8 @@ def test_a_project_of_true_labels_needs_the_costs_of_a_new_label(tmp_path):
         with pytest.raises(InputError, match="needs those of all 3 labels"):
             desk.change_labels(change_of(add="c"))
         wider = np.array([[0.0, 1.0, 0.2], [0.5, 0.0, 0.3], [0.4, 1.0, 0.0]])
-        for wrong, why in ((wider * 0.5, "keep the costs"), (wider + np.diag([0, 0, 9.0]), "within the scale")):
+        too_dear = wider + np.outer([0, 0, 9.0], [1, 0, 0])
+        for wrong, why in ((wider * 0.5, "keep the costs"), (too_dear, "within the scale")):
             with pytest.raises(InputError, match=why):
                 desk.change_labels(change_of(add="c", cost_matrix=wrong))
         held = desk.lease("ann")

@@ -148,7 +148,7 @@ def test_a_tree_gives_costs_and_asks_for_the_true_label(tmp_path):
         ({"tree": {"cat": "pet"}}, "dog"),
         ({"tree": {"cat": "a", "dog": "a", "cow": "a"}, "cost_matrix": np.eye(3)}, "both"),
         ({"cost_matrix": -np.eye(3)}, "non-negative"),
-        ({"cost_matrix": np.eye(3), "cost_bounds": (0.0, 0.5)}, "within the scale"),
+        ({"cost_matrix": 1 - np.eye(3), "cost_bounds": (0.0, 0.5)}, "within the scale"),
         ({"levels": [{"name": "one", "cost": 1}]}, "two levels"),
         ({"cost_bounds": (1.0, 0.0)}, "low < high"),
         ({"budget": {"coins": 3}}, "no 'coins'"),

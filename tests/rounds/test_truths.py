@@ -82,7 +82,7 @@ def test_ledgers_keep_who_was_true(kind, tmp_path):
         if kind == "json lines"
         else (lambda: SqlLedger(f"sqlite:///{tmp_path}/answers.db"))
     )
-    learner = CoalClassifier(classes=["a", "b", "c", "d"], price_of_truth=2, model="online")
+    learner = CoalClassifier(classes=["a", "b", "c", "d"], price_of_truth=2, model="online", shuffle=False)
     ledger = new()
     simulate(learner.record_to(ledger), X, cost)
     if kind == "sql":

@@ -76,7 +76,7 @@ def test_a_model_too_dear_to_be_worth_it_is_not_asked_about():
 @pytest.mark.parametrize("model", ["joint", "auto", None])
 def test_no_question_is_about_a_model_whose_price_alone_rules_it_out_for_the_request(price, model):
     X, loss = problem(300)
-    router = Router(MODELS, price, 1.0, **({} if model is None else {"model": model}))
+    router = Router(MODELS, price, 1.0, shuffle=False, **({} if model is None else {"model": model}))
     asked = np.zeros((300, 3), bool)
 
     def answer(i, name):
@@ -107,7 +107,7 @@ def test_a_model_that_was_never_asked_about_can_be_chosen_for_more_money_and_lea
 
 def test_an_interview_is_the_loop_of_ask_and_tell_and_both_know_what_they_spent():
     X, loss = problem()
-    settings = {"asking_price": [1.0, 2.0, 4.0], "model": "online"}
+    settings = {"asking_price": [1.0, 2.0, 4.0], "model": "online", "shuffle": False}
     one, other = (Router(MODELS, PRICES, 1.5, **settings) for _ in range(2))
     one.interview(X, lambda i, model: loss[i, MODELS.index(model)])
     for i in range(len(X)):

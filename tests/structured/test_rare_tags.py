@@ -76,9 +76,10 @@ def test_the_chance_of_an_audit_grows_with_the_predicted_cost():
 def test_audits_are_more_frequent_where_the_other_labels_are_rare():
     X, chances = np.ones((3000, 1)), {}
     for often in (4, 100):
+        rule = Coal(alike=None, warm_up=200)
         learner = CoalClassifier(
-            range(2), model="online", audits=Audits(0.02, by="loss"), mellowness=0.0, rule=Coal(alike=None, warm_up=200)
-        )
+            range(2), model="online", audits=Audits(0.02, by="loss"), mellowness=0.0, rule=rule, shuffle=False
+        )  # rare labels come at even distances
         learner.interview(X, lambda i, label, often=often: float(label == 0) if i % often == 0 else float(label != 0))
         chances[often] = learner.ask(X[:1]).propensity.max()
     assert chances[100] > 1.5 * chances[4]

@@ -25,7 +25,7 @@ def blobs(n=120, n_labels=5, seed=0):
 def test_one_decision_per_example_is_the_classifier_itself():
     X, truth = blobs()
     learner = SearchLearner(MulticlassTask(range(5)), warm_up=0).fit(list(zip(X, truth.tolist(), strict=True)))
-    classifier = CoalClassifier(range(5), model="online", rule=Coal(warm_up=0))
+    classifier = CoalClassifier(range(5), model="online", rule=Coal(warm_up=0), shuffle=False)
     classifier.interview(X, lambda i, label: float(label != truth[i]))
     ours, theirs = learner.policy_.model_.arrays(), classifier.model_.arrays()
     assert all(np.array_equal(ours[name], theirs[name]) for name in ours)

@@ -229,13 +229,12 @@ def _batches(ledger: Ledger) -> Iterator[list[Round] | LabelChange]:
 
 def plain_params(learner: LearnerState) -> dict[str, Any]:
     """The parameters as JSON values."""
-    params = learner.get_params(deep=False)
+    params = learner.get_params(deep=False) | {"random_state": seed_of(vars(learner))}
     if hasattr(learner, "classes_"):  # the names of a data frame are not saved
         params["cost_matrix"] = by_label(params["cost_matrix"], learner.classes_, "cost_matrix", rows=True)
     if learner.budget is not None:
         params["budget"] = plain_budget(learner)
     described = {"model": _plain_model(learner.model), "features": plain_features(learner.features)}
-    described["random_state"] = seed_of(vars(learner))
     described |= {name: plain_group(params[name]) for name, group in GROUPS.items() if isinstance(params[name], group)}
     plain = {
         name: None if value is None else np.asarray(value).tolist()
