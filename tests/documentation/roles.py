@@ -35,8 +35,6 @@ NOT_RUN = {
     "from-vw.md": {"vw --cs_active 3": "runs another program; tests/learner/test_vw_text_parity.py runs it"},
     "get-started.md": {
         "pip install coalface": "installs from the network",
-        "pip install 'coalface[report]'": "installs from the network",
-        "pip install .": "installs from the network",
     },
     "exchange.md": {
         "coalface serve tickets": "serves until it is stopped; tests/cli/test_serve.py starts it",
