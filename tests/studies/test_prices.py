@@ -12,11 +12,11 @@ from ..problems import dense_problem
 def test_the_price_of_a_run_is_the_sum_of_the_prices_of_the_costs_it_asked_for():
     X, cost = dense_problem(3, 3)
     price = np.random.default_rng(0).uniform(1, 9, cost.shape).astype(np.float32)
-    ledger = MemoryLedger()
-    learner = CoalClassifier(classes=[0, 1, 2], mellowness=0.003, shuffle=False)
+    ledger, order = MemoryLedger(), np.random.default_rng(1).permutation(len(X))
+    learner = CoalClassifier(classes=[0, 1, 2], mellowness=0.003)
     learner.record_to(ledger)
-    curve = simulate(learner, X, cost, X_test=X, cost_test=cost, checkpoints=[30, 45], price=price)
-    asked = [(one.number - 1, int(label)) for one in ledger for label in one.costs]
+    curve = simulate(learner, X, cost, X_test=X, cost_test=cost, order=order, checkpoints=[30, 45], price=price)
+    asked = [(order[one.number - 1], int(label)) for one in ledger for label in one.costs]
     paid = np.cumsum([price[row, label] for row, label in asked])
     assert curve.spent == pytest.approx(paid[curve.costs_queried - 1])
     assert curve.costs_queried[-1] < cost.size
