@@ -21,11 +21,11 @@ $(READY): pyproject.toml
 demo: $(READY)  ## run the main job on bundled data: a table and an HTML report
 	$(BIN)/coalface demo
 
-test: $(READY)  ## run the test suite, including doctests
+test: $(READY)  ## run the test suite, including doctests (about 7 minutes on 2 cores)
 	$(BIN)/python -m tests.precompile
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not slow"
 
-test-all: $(READY)  ## run the slow tests: kills, browsers, clusters, fuzzing, baselines
+test-all: $(READY)  ## run the slow tests: kills, browsers, clusters, fuzzing, baselines (about 6 minutes)
 	$(BIN)/python -m pytest -n auto --dist loadfile -m slow
 
 test-oldest:  ## run the tests of the library with the oldest dependencies that it allows

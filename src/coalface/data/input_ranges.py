@@ -17,7 +17,7 @@ _ALWAYS, _EVERY = 16, 16  # calls whose rows are looked at, and then one in how 
 class _Told(NamedTuple):
     """A few rows that were told."""
 
-    rows: Rows
+    row: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], int]  # the parts of ``Rows``
     asked: Mask
     costs: Costs
 
@@ -50,7 +50,7 @@ class InputRanges:
             return
         if self._told and self._told[0].costs.shape[1] != costs.shape[1]:
             self.settle()
-        own = Rows(rows.indptr, rows.columns.copy(), rows.values.copy(), rows.width)  # the caller's arrays may change
+        own = (rows.indptr, rows.columns.copy(), rows.values.copy(), rows.width)  # the caller's arrays may change
         self._told.append(_Told(own, asked.copy(), costs.copy()))
         if len(self._told) >= _GATHERED:
             self.settle()
@@ -60,7 +60,7 @@ class InputRanges:
         told, self._told = self._told, []
         if told:
             rows, asked, costs = zip(*told, strict=True)
-            self._learn(_joined(rows), np.concatenate(asked), np.concatenate(costs))
+            self._learn(_joined([Rows(*row) for row in rows]), np.concatenate(asked), np.concatenate(costs))
 
     def _learn(self, rows: Rows, asked: Mask, costs: Costs) -> None:
         if not asked.all():

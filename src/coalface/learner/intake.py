@@ -79,7 +79,8 @@ def read_examples(
     >>> found.encoder.describe()
     'legs  number, standardised (mean 3, deviation 1)'
     """
-    X, known, own = in_memory(X), vars(learner), learner.model
+    X = X if isinstance(X, np.ndarray) else in_memory(X)
+    known, own = vars(learner), learner.model
     labels = known.get("classes_") if labels is None else labels
     if candidates is not None or not isinstance(own, str) or own == "shared":
         X, candidates = with_label_features(learner, X, candidates, labels)

@@ -17,7 +17,7 @@ from coalface.data.labels import label_array, with_abstaining
 from coalface.data.targets import first_labels
 from coalface.errors import CoalfaceError, InputError, shortened
 from coalface.kernels.state import Settings
-from coalface.learner.parameters import Seed, abstain_of, draws_seed, scale_in, seed_of, settings_for
+from coalface.learner.parameters import Seed, abstain_of, draws_seed, seed_of, settings_for
 from coalface.models.choice import model_of
 from coalface.models.contract import CostModel
 from coalface.rounds.ledger import Recorder
@@ -77,7 +77,7 @@ def scale_of(learner: LearnerState) -> CostScale:
     >>> scale_of(CoalClassifier(cost_bounds=(0, 100))).span
     100.0
     """
-    return scale_in(vars(learner))
+    return CostScale.of(learner.cost_bounds, learner._bounds)
 
 
 def is_begun(learner: LearnerState) -> bool:

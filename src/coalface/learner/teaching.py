@@ -146,12 +146,14 @@ def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answe
 
     Returns the known costs (n, K), scaled to [0, 1].
     """
-    rows, n_rows, truth, served = examples.rows, examples.n_rows, answers.truth, answers.served
+    rows, n_rows, truth, served = examples.rows, examples.rows.n_rows, answers.truth, answers.served
     begun, recorder, late, cost = "model_" in vars(learner), learner._recorder, answers.late, answers.cost
     settings = settings_of(ready(learner)) if begun else first_settings(learner, labels)
     if hasattr(cost, "columns"):
         cost = by_label(by_row(cost, examples.X, "cost"), labels, "cost")
-    scale = answers.scale or scale_with(learner, cost, n_rows, labels, examples.candidates)
+    scale = answers.scale or CostScale.of(learner.cost_bounds, learner._bounds)
+    if scale.open and answers.scale is None:
+        scale = scale_with(learner, cost, n_rows, labels, examples.candidates)
     unit = check_cost(cost, n_rows, labels, scale)
     offsets = None if answers.offset is None else unit_offsets(learner, examples, labels, answers.offset, scale)
     rounds = _rounds_told(unit, labels, examples, answers, offsets, scale)
@@ -175,7 +177,10 @@ def learn(learner: LearnerState, examples: Examples, labels: NDArray[Any], answe
         keep_features(learner, examples)
         keep_inputs(learner, rows, rounds)
         try:
-            teach(model, rows, settings, rounds, late=late, served=served)
+            if served is None:
+                model.tell(rows, settings, rounds, late=late)
+            else:
+                teach(model, rows, settings, rounds, served=served)
             if scale.open:
                 keep(learner, Told(rows, scale.as_paid(cost), rounds, settings, scale, late, served))
         except BaseException:

@@ -78,6 +78,7 @@ class CommitteeModel(CostModel):
 
     learned_with = ("random_state", "audits.rate", "rule.miss_rate", "price_of_truth")
     paces_budgets = True
+    default_miss_rate = FIXED_SLACK  # while the online model is alone, as it has none by itself
     models: list[CostModel]
     joined: tuple[str, ...]  # the names of the members after the online model
     leader_choice: LeaderChoice
@@ -161,11 +162,6 @@ class CommitteeModel(CostModel):
         first = self.models[0]
         assert isinstance(first, OnlineModel)
         return first
-
-    @property
-    def default_miss_rate(self) -> float:  # type: ignore[override]
-        """None while the online model is alone, as it has none by itself."""
-        return FIXED_SLACK if self.alone else CostModel.default_miss_rate
 
     @property
     def state(self) -> Model:  # type: ignore[override]
@@ -323,6 +319,7 @@ class CommitteeModel(CostModel):
     def _dismiss(self) -> None:
         """Leave the online model alone."""
         del self.models[1:]
+        self.default_miss_rate = FIXED_SLACK
         self.joined, self.leader_choice = (), LeaderChoice.of(1, 0)
         self.remembered = RememberedRows(1, self.n_labels)
 
@@ -330,6 +327,7 @@ class CommitteeModel(CostModel):
         self.joined = tuple(names)
         self.models += [JOINING[name]().begin(self.n_labels, self.settings) for name in self.joined]
         self._align_members()
+        self.default_miss_rate = CostModel.default_miss_rate if self.joined else FIXED_SLACK
         self.leader_choice = LeaderChoice.of(
             len(self.models), first_leader(self.joined, self.n_labels, serving=serving)
         )

@@ -21,6 +21,7 @@ from coalface.kernels.codes import AUTO_MISSES, FIXED_SLACK, NOISE_SCALED, PASSI
 from coalface.kernels.implied_costs import Implications, no_implications
 from coalface.kernels.rounds import price_paid
 from coalface.kernels.state import (
+    AUDIT,
     LOG_FACTOR,
     NO_ROUNDS,
     ROUND,
@@ -28,6 +29,7 @@ from coalface.kernels.state import (
     RoundArrays,
     Scratch,
     Settings,
+    Told,
     Until,
     lanes_for,
     new_counts,
@@ -37,7 +39,7 @@ from coalface.kernels.state import (
 from coalface.kernels.stopping import saving_is_below
 from coalface.kernels.turns import answer_rows
 from coalface.models.model_arrays import PER_LABEL, restored_counts, widened
-from coalface.models.round_arrays import outlooks, told_of
+from coalface.models.round_arrays import outlooks
 from coalface.models.serving import ServingModel
 from coalface.models.values import (
     NO_COSTS,
@@ -381,3 +383,10 @@ class CostModel(ServingModel, BaseEstimator, ABC):
             record.mask[span], record.reasons[span], record.propensity[span] = asked, rounds.reasons, rounds.propensity
             record.outlook[span] = rounds.outlook if len(rounds.outlook) else 0.0
             record.truth[span] = rounds.truth
+
+
+def told_of(rounds: RoundArrays) -> Told:
+    """What telling reads of rounds."""
+    audited = rounds.reasons == AUDIT if len(rounds.reasons) else NO_ROUNDS.asked
+    given = (rounds.candidates, rounds.costs, rounds.asked, rounds.outlook)
+    return Told(*given, audited, rounds.truth, rounds.offsets, NO_WEIGHTS)

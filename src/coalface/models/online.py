@@ -33,14 +33,13 @@ from coalface.kernels.state import (
     new_counts,
     new_scratch,
 )
-from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, FeatureEffects, Mask, Ranged
+from coalface.models.contract import NO_WEIGHTS, CostModel, Costs, FeatureEffects, Mask, Ranged, told_of
 from coalface.models.device import DeviceName, is_gpu
 from coalface.models.feature_effects import online_effects
 from coalface.models.interactions import column_ranges, most_products, plain_interactions
 from coalface.models.linear import LINEAR_PARAMETERS
 from coalface.models.model_arrays import widened
 from coalface.models.online_scoring import OnlineScorer
-from coalface.models.round_arrays import told_of
 from coalface.models.serving import Served, ServedRun
 from coalface.models.values import NO_COSTS, NO_MASK, Groups, Labels, RunArrays
 

@@ -11,10 +11,8 @@ from coalface.kernels.state import (
     NOT_A_CANDIDATE,
     RoundArrays,
     Settings,
-    Told,
 )
 from coalface.kernels.stopping import fill_outlooks
-from coalface.models.values import NO_WEIGHTS
 
 _LEAST_AUDIT_RATE = 0.05  # limits how many rounds one audit stands for
 
@@ -46,13 +44,6 @@ def outlooks(settings: Settings, rounds: RoundArrays) -> NDArray[np.float64]:
     offsets = rounds.offsets if len(rounds.offsets) else np.zeros_like(rounds.predicted)
     fill_outlooks(settings, candidates, rounds.predicted, rounds.lowest, offsets, rounds.propensity, found)
     return found
-
-
-def told_of(rounds: RoundArrays) -> Told:
-    """What telling reads of rounds."""
-    audited = rounds.reasons == AUDIT if len(rounds.reasons) else NO_ROUNDS.asked
-    given = (rounds.candidates, rounds.costs, rounds.asked, rounds.outlook)
-    return Told(*given, audited, rounds.truth, rounds.offsets, NO_WEIGHTS)
 
 
 def one_round(rounds: RoundArrays, row: int) -> RoundArrays:
