@@ -1,9 +1,13 @@
 """A committee where rows come in an order that says something, or where the world changes."""
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_digits
 
 from coalface import CoalClassifier
+from coalface.errors import DoubtfulDataWarning
+
+in_long_runs = pytest.mark.filterwarnings(f"ignore::{DoubtfulDataWarning.__module__}.{DoubtfulDataWarning.__name__}")
 
 
 def digits():
@@ -11,6 +15,7 @@ def digits():
     return X[:600] / 16, y[:600], X[600:1400] / 16, y[600:1400]
 
 
+@in_long_runs
 def test_digits_sorted_by_label_end_close_to_shuffled_ones_without_a_shuffle():
     X, y, X_test, y_test = digits()
     shares = []
@@ -20,6 +25,7 @@ def test_digits_sorted_by_label_end_close_to_shuffled_ones_without_a_shuffle():
     assert shares[1] > shares[0] - 0.05
 
 
+@in_long_runs
 def test_fit_learns_sorted_digits_as_if_they_were_mixed_and_as_given_without_shuffle():
     X, y, X_test, _ = digits()
     order = np.argsort(y, kind="stable")

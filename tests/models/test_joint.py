@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 
 from coalface import CoalClassifier, MemoryLedger, simulate
 from coalface.data.rows import check_row, check_rows
-from coalface.errors import FileFormatError
+from coalface.errors import DoubtfulDataWarning, FileFormatError
 from coalface.learner.recorder import bundled, from_bundle
 from coalface.models import joint
 from coalface.models.joint import INTERCEPT_PENALTY, PENALTY, JointModel, first_joint, fitted, inverse_of
@@ -127,7 +127,8 @@ def test_errors_of_a_label_added_later_could_be_so_and_its_answers_teach_it():
     learner = CoalClassifier(["first", "second", "third"], model=JointModel()).tell(X[:200], cost[:200])
     learner.add_label("late")
     assert np.linalg.eigvalsh(learner.model_.joint.covariance).min() > 0
-    learner.tell(X[200:], np.hstack([cost, 0.5 * cost[:, :1]])[200:])
+    with pytest.warns(DoubtfulDataWarning, match="200 rows in a row had the best label 'third'"):
+        learner.tell(X[200:], np.hstack([cost, 0.5 * cost[:, :1]])[200:])
     assert np.linalg.eigvalsh(learner.model_.joint.covariance).min() > 0
     np.testing.assert_allclose(learner.predict_cost(X)[:, 3], 0.5 * cost[:, 0], atol=0.15)
 
