@@ -13,7 +13,7 @@ from coalface.learner.streaming import Stream, Training
 
 def streamed(path: Path, options: dict[str, Any], rows: int) -> NamedLearner:
     named = NamedLearner(CoalClassifier.as_published())
-    Training(named, Stream(path, "auto", options, rows)).run()
+    Training(named, Stream(path, "auto", options, rows), shuffle=False).run()  # as in memory, and as Vowpal Wabbit
     return named
 
 

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from coalface.data.numbers import whole_number
 from coalface.data.rows import Rows
+from coalface.errors import FileFormatError
 
 Mask = NDArray[np.bool_]
 Costs = NDArray[np.float32]
@@ -103,11 +105,14 @@ class InputRanges:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "InputRanges":
-        """The ranges that ``plain`` described."""
+        """The ranges that ``plain`` described; a FileFormatError if they cannot be ranges."""
         ranges = cls()
-        ranges.n_rows, ranges.filled = int(plain["rows"]), np.array(plain["filled"], np.int64)
+        ranges.n_rows, ranges.filled = whole_number("rows", plain["rows"]), np.array(plain["filled"], np.int64)
         ranges.lowest, ranges.highest = (np.array(plain[end], np.float32) for end in ("lowest", "highest"))
-        ranges.width = len(ranges.lowest)
+        ranges.width = ranges.filled.size
+        fits = ranges.lowest.shape == ranges.highest.shape == ranges.filled.shape == (ranges.width,)
+        if not fits or not (ranges.lowest <= ranges.highest).all() or (ranges.filled < 0).any():
+            raise FileFormatError("The ranges of the columns are impossible; the model is damaged. Restore a copy.")
         return ranges
 
 
